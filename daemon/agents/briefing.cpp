@@ -273,7 +273,19 @@ std::string VerdictText(const core::Verdict& verdict) {
     text += fmt::format("\nin kernel {}, block ({}), thread ({})", fault.kernel, fmt::join(fault.block, ", "),
                         fmt::join(fault.thread, ", "));
   }
+  if (const auto* wrong = std::get_if<core::WrongResult>(&verdict); wrong != nullptr && wrong->sample)
+    for (const core::WrongElement& one : wrong->sample->examples)
+      text += fmt::format("\n{} is {}, expected {}", one.element, one.is, one.expected);
   return fmt::format("{}:\n{}", core::VerdictName(verdict), BarredLines(text, kMaxLogBytes));
+}
+
+std::string DiagnosisText(const core::Diagnosis& diagnosis) {
+  std::string text = fmt::format("{}\nFix: {}", diagnosis.root_cause, diagnosis.fix);
+  for (const core::DiagnosedLine& line : diagnosis.lines)
+    text += fmt::format("\nat {}:{}{}{}", line.file, line.line, line.text.empty() ? "" : ": ", line.text);
+  if (diagnosis.sample && !diagnosis.sample->pattern.empty())
+    text += fmt::format("\nthe wrong elements: {}", diagnosis.sample->pattern);
+  return BarredLines(text, 4'000);
 }
 
 bool QuotesVerdict(std::string_view quote, const core::Verdict& verdict) {

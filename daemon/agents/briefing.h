@@ -38,6 +38,7 @@ Result<Listing> ListEntry(const Situation& at, const core::Candidate& candidate)
 
 // What the verdict says, whole where it is short.
 std::string VerdictText(const core::Verdict& verdict);
+std::string DiagnosisText(const core::Diagnosis& diagnosis);
 // Whether these words, which are some, stand there; bars and the number of spaces make no difference.
 bool QuotesVerdict(std::string_view quote, const core::Verdict& verdict);
 

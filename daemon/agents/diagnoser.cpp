@@ -1,8 +1,12 @@
 #include "agents/diagnoser.h"
 
+#include <algorithm>
 #include <regex>
+#include <utility>
 
+#include "base/lines.h"
 #include "base/result.h"
+#include "base/utf8.h"
 
 namespace warpwright::agents {
 namespace {
@@ -109,9 +113,7 @@ core::Diagnosis DiagnoseFault(const core::Faulted& faulted) {
           .confidence = 0.2};
 }
 
-}  // namespace
-
-core::Diagnosis Diagnose(const core::Candidate&, const core::Verdict& verdict) {
+core::Diagnosis DiagnoseByKind(const core::Verdict& verdict) {
   return std::visit(
       Overload{[](const core::CompileFailed& failed) { return DiagnoseCompile(failed); },
                [](const core::Faulted& faulted) { return DiagnoseFault(faulted); },
@@ -136,6 +138,58 @@ core::Diagnosis Diagnose(const core::Candidate&, const core::Verdict& verdict) {
                  return core::Diagnosis{.cause = Cause::kUnknown, .root_cause = "nothing is wrong", .fix = "none"};
                }},
       verdict);
+}
+
+// The places in a text of ours or of a compiler: "src/a.cu:12: ...", "src/a.cu(12): error: ...".
+std::vector<std::pair<std::string, int>> PlacesIn(std::string_view text) {
+  static const std::regex place(R"re(([\w./+-]+\.(?:cu|cuh|h|hpp))(?::|\()(\d{1,7})\b)re");
+  const std::string head(text.substr(0, kMaxLogBytes));
+  std::vector<std::pair<std::string, int>> places;
+  for (auto found = std::sregex_iterator(head.begin(), head.end(), place); found != std::sregex_iterator(); ++found)
+    places.emplace_back((*found)[1].str(), std::stoi((*found)[2].str()));
+  return places;
+}
+
+std::vector<std::pair<std::string, int>> PlacesOf(const core::Verdict& verdict) {
+  using Places = std::vector<std::pair<std::string, int>>;
+  return std::visit(Overload{[](const core::CompileFailed& failed) { return PlacesIn(failed.log); },
+                             [](const core::Refused& refused) {
+                               Places places = {{refused.file, refused.line}};
+                               for (auto& place : PlacesIn(refused.reason)) places.push_back(std::move(place));
+                               return places;
+                             },
+                             [](const core::Faulted& faulted) {
+                               Places places = {{faulted.fault.file, faulted.fault.line}};
+                               for (auto& place : PlacesIn(faulted.fault.message)) places.push_back(std::move(place));
+                               return places;
+                             },
+                             [](const core::WrongResult& wrong) { return PlacesIn(wrong.message); },
+                             [](const core::Measured&) { return Places(); }},
+                    verdict);
+}
+
+}  // namespace
+
+std::vector<core::DiagnosedLine> LinesOf(const core::Candidate& candidate, const core::Verdict& verdict,
+                                         std::string_view file) {
+  constexpr size_t kMostLines = 8, kMostBytes = 200;
+  const std::vector<std::string_view> text = base::LinesOf(candidate.text);
+  std::vector<core::DiagnosedLine> lines;
+  for (const auto& [where, number] : PlacesOf(verdict)) {
+    if (lines.size() == kMostLines || where.empty() || number <= 0) continue;
+    core::DiagnosedLine line{.file = where, .line = number, .text = {}};
+    if (where == file && static_cast<size_t>(number) <= text.size())
+      line.text = base::Clip(base::CleanText(text[static_cast<size_t>(number) - 1], 4 * kMostBytes), kMostBytes);
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+core::Diagnosis Diagnose(const core::Candidate& candidate, const core::Verdict& verdict, std::string_view file) {
+  core::Diagnosis diagnosis = DiagnoseByKind(verdict);
+  diagnosis.lines = LinesOf(candidate, verdict, file);
+  if (const auto* wrong = std::get_if<core::WrongResult>(&verdict)) diagnosis.sample = wrong->sample;
+  return diagnosis;
 }
 
 std::string_view Name(Cause cause) {

@@ -126,7 +126,9 @@ class ModelDiagnoser final : public Diagnoser {
           core::Diagnosis diagnosis{.quote = std::move(written.quote),
                                     .root_cause = std::move(written.root_cause),
                                     .fix = std::move(written.fix),
-                                    .confidence = written.confidence};
+                                    .confidence = written.confidence,
+                                    .lines = LinesOf(request.failed, request.verdict, at.original.file)};
+          if (const auto* wrong = std::get_if<core::WrongResult>(&request.verdict)) diagnosis.sample = wrong->sample;
           for (int cause = 0; cause <= static_cast<int>(core::Diagnosis::Cause::kUnknown); ++cause)
             if (Name(static_cast<core::Diagnosis::Cause>(cause)) == written.cause)
               diagnosis.cause = static_cast<core::Diagnosis::Cause>(cause);

@@ -133,17 +133,14 @@ class ModelRepairer final : public Repairer {
     if (!request.plan.transform.empty())
       return Proposal<core::Candidate>(NoProposal{"what a transformation wrote is not mended by hand"});
     WW_ASSIGN(const Listing listing, ListEntry(at, request.failed));
-    WW_ASSIGN(Prompt prompt,
-              MakePrompt("repairer", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
-                                      {"contract", ContractFacts(at.spec, at.measured.modelled)},
-                                      {"formula", FormulaText(at.form)},
-                                      {"listing", listing.text},
-                                      {"history", HistoryTable(at)},
-                                      {"plan", PlanText(request.plan)},
-                                      {"verdict", VerdictText(request.verdict)},
-                                      {"diagnosis", BarredLines(fmt::format("{}\nFix: {}", request.diagnosis.root_cause,
-                                                                            request.diagnosis.fix),
-                                                                2'000)}}));
+    WW_ASSIGN(Prompt prompt, MakePrompt("repairer", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
+                                                     {"contract", ContractFacts(at.spec, at.measured.modelled)},
+                                                     {"formula", FormulaText(at.form)},
+                                                     {"listing", listing.text},
+                                                     {"history", HistoryTable(at)},
+                                                     {"plan", PlanText(request.plan)},
+                                                     {"verdict", VerdictText(request.verdict)},
+                                                     {"diagnosis", DiagnosisText(request.diagnosis)}}));
     static const std::string schema = ObjectSchema(
         fmt::format(
             R"("quote": {{"type": "string", "maxLength": 1000, "description": "the words of the verdict that tell the cause, as they stand there"}},

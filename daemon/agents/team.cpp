@@ -61,7 +61,8 @@ class BuiltInOptimizer final : public Optimizer {
 class BuiltInDiagnoser final : public Diagnoser {
  public:
   Result<Proposal<core::Diagnosis>> Propose(const DiagnoseRequest& request) override {
-    return Proposal<core::Diagnosis>(std::vector<core::Diagnosis>{Diagnose(request.failed, request.verdict)});
+    return Proposal<core::Diagnosis>(
+        std::vector<core::Diagnosis>{Diagnose(request.failed, request.verdict, request.at.original.file)});
   }
 };
 

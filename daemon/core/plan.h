@@ -2,8 +2,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "core/verdict.h"
 
 namespace warpwright::core {
 
@@ -32,6 +35,13 @@ struct Plan {
   std::string author;        // the engine that made it; empty: built in
 };
 
+struct DiagnosedLine {
+  std::string file;
+  int line = 0;
+  std::string text;  // empty: it is not in the candidate's own file
+  bool operator==(const DiagnosedLine&) const = default;
+};
+
 // What went wrong with a candidate. `quote` is verbatim from the log or the verdict.
 struct Diagnosis {
   enum class Cause {
@@ -51,7 +61,9 @@ struct Diagnosis {
   std::string quote;
   std::string root_cause;
   std::string fix;
-  double confidence = 0;  // 0 to 1
+  double confidence = 0;                   // 0 to 1
+  std::vector<DiagnosedLine> lines = {};   // what the verdict points at, in its order
+  std::optional<WrongSample> sample = {};  // of a wrong result
 };
 
 }  // namespace warpwright::core

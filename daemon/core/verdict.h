@@ -51,10 +51,21 @@ struct Refused {
   std::string file;
   int line = 0;
 };
+// Some of the wrong elements of an output, the first and the last ones, and what they have in common.
+struct WrongElement {
+  std::string element;  // "out[3, 17]"
+  std::string is, expected;
+};
+struct WrongSample {
+  uint64_t wrong = 0, elements = 0;    // of the output
+  std::string pattern;                 // "the last 31 columns of 4 rows, each is zero"; empty: none was seen
+  std::vector<WrongElement> examples;  // by index
+};
 struct WrongResult {
   Check check = Check::kComparison;
   std::string case_name;
-  std::string message;  // with the coordinates, the expected and the actual value
+  std::string message;                     // with the coordinates, the expected and the actual value
+  std::optional<WrongSample> sample = {};  // where an output was compared element by element
 };
 struct Faulted {
   Fault fault;

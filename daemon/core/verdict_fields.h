@@ -133,11 +133,27 @@ void Describe(V& field, const Refused*) {
   field("line", &T::line);
 }
 template <typename V>
+void Describe(V& field, const WrongElement*) {
+  using T = WrongElement;
+  field("element", &T::element);
+  field("is", &T::is);
+  field("expected", &T::expected);
+}
+template <typename V>
+void Describe(V& field, const WrongSample*) {
+  using T = WrongSample;
+  field("wrong", &T::wrong);
+  field("elements", &T::elements);
+  field("pattern", &T::pattern);
+  field("examples", &T::examples);
+}
+template <typename V>
 void Describe(V& field, const WrongResult*) {
   using T = WrongResult;
   field("check", &T::check);
   field("case", &T::case_name);
   field("message", &T::message);
+  field.Sparse("sample", &T::sample);
 }
 template <typename V>
 void Describe(V& field, const Faulted*) {

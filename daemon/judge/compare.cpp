@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <mutex>
 #include <numbers>
@@ -91,6 +92,16 @@ void OutputReference::ForgetTruth() {
 ToleranceOverrides ToleranceOverridesOf(const core::KernelSpec& spec) {
   return {spec.tolerance.relative, spec.allow.contains(core::Allow::kTf32),
           spec.allow.contains(core::Allow::kReducedPrecision)};
+}
+
+std::string ElementName(const OutputLayout& layout, size_t index) {
+  std::vector<size_t> at(layout.shape.size());
+  for (size_t d = at.size(); d-- > 0;) {
+    const auto extent = static_cast<size_t>(std::max<int64_t>(1, layout.shape[d]));
+    at[d] = index % extent;
+    index /= extent;
+  }
+  return fmt::format("{}[{}]", layout.name, fmt::join(at, ", "));
 }
 
 double UlpOf(core::DType dtype, double value) { return UnitsOf(dtype).At(value); }
@@ -610,25 +621,27 @@ std::optional<std::string> Comparator::CheckTotals(const Whole& whole) const {
   return std::nullopt;
 }
 
-std::string Comparator::Coordinates(size_t index) const {
-  std::vector<int64_t> at(layout_.shape.size());
-  for (size_t d = at.size(); d-- > 0;) {
-    const auto extent = static_cast<size_t>(std::max<int64_t>(1, layout_.shape[d]));
-    at[d] = static_cast<int64_t>(index % extent);
-    index /= extent;
-  }
-  return fmt::format("{}[{}]", layout_.name, fmt::join(at, ", "));
-}
-
-std::string Comparator::PatternOf(std::span<const std::byte> actual, Allowance allowance) const {
+core::WrongSample Comparator::SampleOf(std::span<const std::byte> actual, Allowance allowance) const {
+  constexpr size_t kFirst = 4, kLast = 3;
+  core::WrongSample sample{.elements = count_};
   MismatchPattern pattern(layout_.shape);
+  std::vector<size_t> first;
+  std::deque<size_t> last;
   ForEachSuspect(0, count_, actual.data(), [&](size_t i) {
-    if (FaultOf(i, actual.data(), allowance) != Fault::kNone)
-      pattern.Add(i, core::LoadAsDouble(layout_.dtype, actual.data(), i),
-                  core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), i));
+    if (FaultOf(i, actual.data(), allowance) == Fault::kNone) return;
+    ++sample.wrong;
+    pattern.Add(i, core::LoadAsDouble(layout_.dtype, actual.data(), i),
+                core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), i));
+    if (first.size() < kFirst) return first.push_back(i);
+    last.push_back(i);
+    if (last.size() > kLast) last.pop_front();
   });
-  const std::string text = pattern.Describe(count_);
-  return text.empty() ? text : ": " + text;
+  sample.pattern = pattern.Describe(count_);
+  first.insert(first.end(), last.begin(), last.end());
+  for (const size_t i : first)
+    sample.examples.push_back({ElementName(layout_, i), Describe(layout_.dtype, actual.data(), i),
+                               Describe(layout_.dtype, reference_.bytes.data(), i)});
+  return sample;
 }
 
 bool Comparator::Accepts(std::span<const std::byte> actual) const {
@@ -654,8 +667,10 @@ bool Comparator::Accepts(std::span<const std::byte> actual) const {
 
 std::optional<Mismatch> Comparator::Check(std::span<const std::byte> actual) const {
   if (actual.size() != reference_.bytes.size())
-    return Mismatch{layout_.name, 0, count_,
-                    fmt::format("{} has {} bytes, expected {}", layout_.name, actual.size(), reference_.bytes.size())};
+    return Mismatch{
+        .output = layout_.name,
+        .wrong = count_,
+        .message = fmt::format("{} has {} bytes, expected {}", layout_.name, actual.size(), reference_.bytes.size())};
   if (actual.empty() || base::ParallelEqual(actual, reference_.bytes)) return std::nullopt;
   Mismatch mismatch;
   mismatch.output = layout_.name;
@@ -674,12 +689,15 @@ std::optional<Mismatch> Comparator::Check(std::span<const std::byte> actual) con
   });
   if (mismatch.wrong > 0) {
     const Fault fault = FaultOf(mismatch.index, actual.data(), allowance);
-    mismatch.message = Coordinates(mismatch.index) + " " + Explain(fault, mismatch.index, actual.data(), allowance);
+    const core::WrongSample& sample = mismatch.sample.emplace(SampleOf(actual, allowance));
+    mismatch.message =
+        ElementName(layout_, mismatch.index) + " " + Explain(fault, mismatch.index, actual.data(), allowance);
     mismatch.message += fmt::format("; {} of {} elements are wrong", mismatch.wrong, count_);
-    if (mismatch.wrong > 1) mismatch.message += PatternOf(actual, allowance);
+    if (mismatch.wrong > 1 && !sample.pattern.empty()) mismatch.message += ": " + sample.pattern;
     return mismatch;
   }
-  if (const auto total = CheckTotals(whole)) return Mismatch{layout_.name, count_, 0, layout_.name + " " + *total};
+  if (const auto total = CheckTotals(whole))
+    return Mismatch{.output = layout_.name, .index = count_, .message = layout_.name + " " + *total};
   return std::nullopt;
 }
 

@@ -66,6 +66,7 @@
 #include "base/uninitialized.h"
 #include "core/dtype.h"
 #include "core/kernel_spec.h"
+#include "core/verdict.h"
 #include "judge/element_values.h"
 
 namespace warpwright::judge {
@@ -133,7 +134,11 @@ struct Mismatch {
   uint64_t wrong = 0;  // elements
   std::string
       message;  // "out[3, 17] is 0.25, expected 0.5 (off by 0.25, allowed 1.2e-06); 130 of 4096 elements are wrong"
+  std::optional<core::WrongSample> sample = {};
 };
+
+// "out[3, 17]"
+std::string ElementName(const OutputLayout& layout, size_t index);
 
 // The length of the longest sum in an element of `output`: the manifest's `accumulation`, else the product of the
 // extents that the inputs have and the output lacks, else the output's last extent (row operations), else 1
@@ -202,8 +207,7 @@ class Comparator {
   void MarkFine(size_t first, const std::byte* actual, std::span<bool> fine) const;
   std::optional<std::string> CheckTotals(const Whole& whole) const;
   std::optional<std::string> CheckShares(const Shares& all) const;
-  std::string Coordinates(size_t index) const;
-  std::string PatternOf(std::span<const std::byte> actual, Allowance allowance) const;
+  core::WrongSample SampleOf(std::span<const std::byte> actual, Allowance allowance) const;
 
   OutputLayout layout_;
   const OutputReference& reference_;

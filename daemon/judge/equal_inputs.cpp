@@ -47,7 +47,8 @@ Result<Failure> CheckEqualInputs(Judge::State& state, CandidateRuns& runs, const
       if (auto* verdict = std::get_if<core::Verdict>(&outcome)) return Failure(std::move(*verdict));
       const auto& run = std::get<core::Executed>(outcome);
       if (const auto mismatch = state.CompareKnown(trial, **known, run.buffers))
-        return Failure(Wrong(core::Check::kDistributions, trial, fmt::format("with {}, {}", where, mismatch->message)));
+        return Failure(Wrong(core::Check::kDistributions, trial, fmt::format("with {}, {}", where, mismatch->message),
+                             mismatch->sample));
     }
   return Failure();
 }

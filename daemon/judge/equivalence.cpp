@@ -196,8 +196,8 @@ class EquivalenceCheck {
     auto mismatch = state_.CompareKnown(trial, reference, run.buffers);
     if (!mismatch && run.differing_runs > 0) mismatch = state_.CompareKnown(trial, reference, run.other_buffers);
     if (!mismatch) return Failure();
-    return Failure(
-        Wrong(core::Check::kEquivalence, trial, fmt::format("{}; {}", mismatch->message, Describe(difference))));
+    return Failure(Wrong(core::Check::kEquivalence, trial,
+                         fmt::format("{}; {}", mismatch->message, Describe(difference)), mismatch->sample));
   }
 
   Judge::State& state_;

@@ -177,7 +177,7 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   if (failure) return failure;
   trials_.Passed(core::Check::kDeterminism);
   WW_ASSIGN(const auto mismatch, state_.CompareInDepth(trial, reference, first.buffers));
-  if (mismatch) return Failure(Wrong(core::Check::kComparison, trial, mismatch->message));
+  if (mismatch) return Failure(Wrong(core::Check::kComparison, trial, mismatch->message, mismatch->sample));
   trials_.Passed(core::Check::kComparison);
   failure = CheckBuildDependence(state_.spec, *reference, first);
   if (failure) return failure;
@@ -247,7 +247,7 @@ Result<Failure> CandidateEvaluation::Recorded(const VerifiedCase& verified, cons
           if (auto mismatch = CompareRecorded(
                   recorded, reference.layouts[o].accumulation, state_.leniency,
                   Recordable(recorded.dtype, reference.references[o], run.buffers[reference.outputs[o]])))
-            return Failure(Wrong(core::Check::kRecordedReference, verified.own, mismatch->message));
+            return Failure(Wrong(core::Check::kRecordedReference, verified.own, mismatch->message, mismatch->sample));
     trials_.Passed(core::Check::kRecordedReference);
   }
   if (verified.supplied) {

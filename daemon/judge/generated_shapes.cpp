@@ -190,7 +190,7 @@ Result<Failure> GeneratedShapes::CompareOfNothing(const Trial& trial, const std:
   if (!mismatch) return Failure();
   WW_ASSIGN(const bool has_truth, state_.oracle.AddFormTo(trial, known));
   if (has_truth) mismatch = state_.Compare(known, mine);
-  return mismatch ? Failure(Wrong(trial.check, trial, mismatch->message)) : Failure();
+  return mismatch ? Failure(Wrong(trial.check, trial, mismatch->message, mismatch->sample)) : Failure();
 }
 
 Result<Failure> GeneratedShapes::Odd(const core::Case& c, VerificationLevel effort) {

@@ -246,7 +246,7 @@ Result<std::optional<Failure>> HugeShapes::TryShape(const core::Case& shape, uin
   const Trial trial{.check = core::Check::kOddShape, .c = shape, .seed = seed};
   ran_.push_back(run.lines);
   if (auto mismatch = Compare(shape, *inputs, std::get<core::Executed>(*original), run))
-    return Tried(Failure(Wrong(core::Check::kOddShape, trial, mismatch->message)));
+    return Tried(Failure(Wrong(core::Check::kOddShape, trial, mismatch->message, mismatch->sample)));
   return Tried(Failure());
 }
 

@@ -152,7 +152,9 @@ Result<Failure> CheckInPlace(Judge::State& state, CandidateRuns& runs, const Tri
       other.buffers = run.other_buffers;
       mismatch = state.CompareKnown(trial, reference, Apart(pair, other));
     }
-    if (mismatch) return Failure(Wrong(core::Check::kInPlace, trial, fmt::format("{}, {}", where, mismatch->message)));
+    if (mismatch)
+      return Failure(
+          Wrong(core::Check::kInPlace, trial, fmt::format("{}, {}", where, mismatch->message), mismatch->sample));
     if (!runs.full() || !IsSimulatedWhole(state, trial)) continue;
     WW_ASSIGN(Failure failure, CheckVisibility(state, runs, trial, inputs));
     if (failure) return failure;

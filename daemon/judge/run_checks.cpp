@@ -93,18 +93,9 @@ bool SumsIn(const TrialReference& reference, const std::string& type) {
 
 }  // namespace
 
-core::WrongResult Wrong(core::Check check, const Trial& trial, std::string message) {
-  return {check, trial.Describe(), std::move(message)};
-}
-
-std::string ElementName(const OutputLayout& layout, size_t index) {
-  std::vector<size_t> at(layout.shape.size());
-  for (size_t d = at.size(); d-- > 0;) {
-    const auto extent = static_cast<size_t>(std::max<int64_t>(1, layout.shape[d]));
-    at[d] = index % extent;
-    index /= extent;
-  }
-  return fmt::format("{}[{}]", layout.name, fmt::join(at, ", "));
+core::WrongResult Wrong(core::Check check, const Trial& trial, std::string message,
+                        std::optional<core::WrongSample> sample) {
+  return {.check = check, .case_name = trial.Describe(), .message = std::move(message), .sample = std::move(sample)};
 }
 
 Failure CheckSideEffects(const core::KernelSpec& spec, const Trial& trial,
@@ -312,11 +303,11 @@ Failure CheckBytesRead(const core::KernelSpec& spec, const core::Case& c, const 
   const uint64_t dram = Sum(original.launches, &core::Counters::dram_read_bytes, "dram_read_bytes").value_or(*fetched);
   const auto needed = static_cast<double>(std::min({*fetched, dram, BytesOf(spec, c, true)}));
   if (static_cast<double>(*read) >= kReadShare * needed) return std::nullopt;
-  return core::WrongResult{
-      core::Check::kBytesRead, c.name,
-      fmt::format("it reads {} bytes where the original needs {:.0f}: its result cannot depend on all of "
-                  "the inputs",
-                  *read, needed)};
+  return core::WrongResult{.check = core::Check::kBytesRead,
+                           .case_name = c.name,
+                           .message = fmt::format("it reads {} bytes where the original needs {:.0f}: its result "
+                                                  "cannot depend on all of the inputs",
+                                                  *read, needed)};
 }
 
 bool ReadsLess(const core::Executed& original, const core::Executed& candidate) {

@@ -15,9 +15,8 @@ namespace warpwright::judge {
 
 using Failure = std::optional<core::Verdict>;
 
-core::WrongResult Wrong(core::Check check, const Trial& trial, std::string message);
-// "out[3, 17]"
-std::string ElementName(const OutputLayout& layout, size_t index);
+core::WrongResult Wrong(core::Check check, const Trial& trial, std::string message,
+                        std::optional<core::WrongSample> sample = {});
 
 // guard-bands and input-hash.
 Failure CheckSideEffects(const core::KernelSpec& spec, const Trial& trial,

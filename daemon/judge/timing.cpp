@@ -243,7 +243,9 @@ Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<
     SparePoison(reference->references[o], core::SizeOf(reference->layouts[o].dtype),
                 kept.original[reference->outputs[o]], kept.candidate[reference->outputs[o]]);
   WW_ASSIGN(const auto mismatch, state_.CompareInDepth(trial, reference, kept.candidate));
-  if (mismatch) return Failure(Wrong(core::Check::kTimedOutput, trial, "in a timed launch, " + mismatch->message));
+  if (mismatch)
+    return Failure(
+        Wrong(core::Check::kTimedOutput, trial, "in a timed launch, " + mismatch->message, mismatch->sample));
   return Failure();
 }
 

@@ -156,7 +156,7 @@ Result<Failure> TrialRunner::Try(const Trial& trial, const Trial* next) {
   }
   if (mismatch) {
     ExplainPoison(*reference, run, *mismatch);
-    return Failure(Wrong(trial.check, trial, mismatch->message));
+    return Failure(Wrong(trial.check, trial, mismatch->message, mismatch->sample));
   }
   if (auto failure = CheckPoison(trial, *reference, run)) return failure;
   if (auto failure = CheckOrder(state_.spec, *reference, run)) return failure;

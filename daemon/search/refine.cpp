@@ -60,7 +60,7 @@ std::vector<EvaluatedCandidate> ToMend(std::vector<EvaluatedCandidate> failed, b
   }
   std::set<std::pair<core::VerdictKind, core::Diagnosis::Cause>> kinds;
   std::erase_if(failed, [&](const EvaluatedCandidate& one) {
-    const auto cause = agents::Diagnose(one.candidate, one.verdict).cause;
+    const auto cause = agents::Diagnose(one.candidate, one.verdict, "").cause;
     return kinds.size() == kMaxMended || !kinds.emplace(core::KindOf(one.verdict), cause).second;
   });
   return failed;

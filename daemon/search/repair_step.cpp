@@ -50,7 +50,8 @@ Result<IfReady<core::Diagnosis>> DiagnoseStep(RefineRun& run, const EvaluatedCan
     return IfReady<core::Diagnosis>();
   }
   auto* diagnoses = std::get_if<std::vector<core::Diagnosis>>(&proposal);
-  if (diagnoses == nullptr) return IfReady<core::Diagnosis>(agents::Diagnose(failed.candidate, failed.verdict));
+  if (diagnoses == nullptr)
+    return IfReady<core::Diagnosis>(agents::Diagnose(failed.candidate, failed.verdict, run.At().original.file));
   return IfReady<core::Diagnosis>(*std::max_element(
       diagnoses->begin(), diagnoses->end(),
       [](const core::Diagnosis& a, const core::Diagnosis& b) { return a.confidence < b.confidence; }));

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Optimizes the entries of entries.json with the answers of the desk, each in a repository of its own.
 
-  run.py [--program build/daemon/cli/warpwright] [--device sim:h200|cuda] [--transcripts DIR] [--results FILE] [ENTRY...]
+  run.py [--program build/daemon/cli/warpwright] [--device sim:h200|cuda] [--entries FILE] [--minutes M] [--jobs N]
+         [--transcripts DIR] [--results FILE] [--exchange DIR --work DIR] [ENTRY...]
 
 On the simulator the case `mid` of entries.json is what counts; on a GPU the entry's own `production`. With --transcripts
-every question and answer is kept, for transport: replay.
+every question and answer is kept, for transport: replay. With --exchange nobody sits at the desk: questions wait in DIR,
+and the same command goes on once they are answered, from the state in --work, which may have moved to another machine.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -22,49 +25,72 @@ WHO = {"GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01
 
 def prepare(entry, folder):
     shutil.copytree(HERE.parent / "strangers" / entry["folder"], folder)
-    manifest = folder / ".warpwright.yml"
-    text = manifest.read_text()
-    cases = text.index("cases:\n", text.index(f"name: {entry['kernel']}\n")) + len("cases:\n")
-    manifest.write_text(text[:cases] + f"      - {entry['case']}\n" + text[cases:])
+    if "case" in entry:
+        manifest = folder / ".warpwright.yml"
+        text = manifest.read_text()
+        cases = text.index("cases:\n", text.index(f"name: {entry['kernel']}\n")) + len("cases:\n")
+        manifest.write_text(text[:cases] + f"      - {entry['case']}\n" + text[cases:])
     for command in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "Start"]):
         subprocess.run(["git", *command], cwd=folder, check=True, env={**os.environ, **WHO})
+
+
+def operator_file(options, work):
+    text = (HERE / "desk.yml").read_text()
+    if options.exchange:
+        text = text.replace("transport: command, command: [DESK], price: unmetered",
+                            f"transport: offline, folder: {pathlib.Path(options.exchange).resolve()}")
+    config = work / "operator.yml"
+    config.write_text(text.replace("DESK", str(HERE / "desk.py")).replace("STATE", f"{work}/state"))
+    os.chmod(config, 0o600)
+    return config
+
+
+def optimize(options, entry, work, config):
+    folder = work / entry["kernel"]
+    if not folder.exists():
+        prepare(entry, folder)
+    command = [options.program, "optimize", "--kernel", entry["kernel"], "--device", options.device, "--config", str(config),
+               "--cache", str(work / "cache" / entry["kernel"]), "--state", str(work / "state" / entry["kernel"]), "--publish", "branch",
+               "--author", "a <a@b>", "--json", *(["--max-minutes", str(options.minutes)] if options.minutes else [])]
+    if options.transcripts:
+        command += ["--transcripts", str(pathlib.Path(options.transcripts).resolve())]
+    start = time.time()
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if options.logs:
+        (pathlib.Path(options.logs) / (entry["kernel"] + ".log")).write_text(done.stderr)
+    kernel = json.loads(done.stdout)["kernels"][0] if done.stdout else {"outcome": "error", "message": done.stderr[-500:]}
+    return {"kernel": entry["kernel"], "outcome": kernel["outcome"], "gain": round(kernel.get("gain", 0), 2),
+            "modelled": kernel.get("modelled"), "device": options.device, "rounds": kernel.get("rounds"),
+            "evaluations": kernel.get("evaluations"), "questions": kernel.get("model", {}).get("questions", 0),
+            "cases": [{k: c[k] for k in ("name", "original_us", "us", "gain_low", "gain_high") if k in c}
+                      for c in kernel.get("cases", [])],
+            "message": kernel["message"], "seconds": round(time.time() - start, 1)}
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--program", default="build/daemon/cli/warpwright")
     arguments.add_argument("--device", default="sim:h200")
+    arguments.add_argument("--entries", default=str(HERE / "entries.json"))
+    arguments.add_argument("--minutes", type=float)
+    arguments.add_argument("--jobs", type=int, default=1)
     arguments.add_argument("--transcripts")
     arguments.add_argument("--results")
     arguments.add_argument("--logs")
+    arguments.add_argument("--exchange")
+    arguments.add_argument("--work")
     arguments.add_argument("entry", nargs="*")
     options = arguments.parse_args()
-    program = str(pathlib.Path(options.program).resolve())
+    options.program = str(pathlib.Path(options.program).resolve())
     rows = []
-    with tempfile.TemporaryDirectory() as place:
-        config = pathlib.Path(place) / "desk.yml"
-        config.write_text((HERE / "desk.yml").read_text().replace("DESK", str(HERE / "desk.py")).replace("STATE", place + "/state"))
-        os.chmod(config, 0o600)
-        for entry in json.loads((HERE / "entries.json").read_text()):
-            if options.entry and entry["kernel"] not in options.entry:
-                continue
-            folder = pathlib.Path(place) / entry["kernel"]
-            prepare(entry, folder)
-            command = [program, "optimize", "--kernel", entry["kernel"], "--device", options.device, "--config", str(config),
-                       "--publish", "none", "--json"]
-            if options.transcripts:
-                command += ["--transcripts", str(pathlib.Path(options.transcripts).resolve())]
-            start = time.time()
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-            if options.logs:
-                (pathlib.Path(options.logs) / (entry["kernel"] + ".log")).write_text(done.stderr)
-            kernel = json.loads(done.stdout)["kernels"][0] if done.stdout else {"outcome": "error", "message": done.stderr[-500:]}
-            row = {"kernel": entry["kernel"], "outcome": kernel["outcome"], "gain": round(kernel.get("gain", 0), 2),
-                   "modelled": kernel.get("modelled"), "device": options.device, "rounds": kernel.get("rounds"),
-                   "evaluations": kernel.get("evaluations"), "questions": kernel.get("model", {}).get("questions", 0),
-                   "cases": [{k: c[k] for k in ("name", "original_us", "us", "gain_low", "gain_high") if k in c}
-                             for c in kernel.get("cases", [])],
-                   "message": kernel["message"], "seconds": round(time.time() - start, 1)}
+    with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        work = pathlib.Path(options.work or scratch).resolve()
+        work.mkdir(parents=True, exist_ok=True)
+        config = operator_file(options, work)
+        entries = [e for e in json.loads(pathlib.Path(options.entries).read_text()) if not options.entry or e["kernel"] in options.entry]
+        running = [pool.submit(optimize, options, entry, work, config) for entry in entries]
+        for done in concurrent.futures.as_completed(running):
+            row = done.result()
             rows.append(row)
             print(row["kernel"], row["outcome"], row["gain"], row["message"], flush=True)
             if options.results:

@@ -24,7 +24,7 @@ struct Row {
 class Diagnoses : public ::testing::TestWithParam<Row> {};
 
 TEST_P(Diagnoses, NameTheCauseAndQuoteTheEvidence) {
-  const core::Diagnosis diagnosis = agents::Diagnose({}, GetParam().verdict);
+  const core::Diagnosis diagnosis = agents::Diagnose({}, GetParam().verdict, "a.cu");
   EXPECT_EQ(agents::Name(diagnosis.cause), agents::Name(GetParam().cause));
   EXPECT_EQ(diagnosis.quote, GetParam().quote);
   EXPECT_FALSE(diagnosis.root_cause.empty());
@@ -58,6 +58,29 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"wrong", core::WrongResult{core::Check::kComparison, "odd", "out[3] = 1, expected 2"}, Cause::kWrongResult,
             "out[3] = 1, expected 2"}),
     [](const auto& row) { return row.param.name; });
+
+TEST(Diagnosis, CarriesTheLinesThatTheVerdictNamesAndTheSample) {
+  core::Candidate candidate;
+  candidate.text = "int a;\n__shared__ float tile[32];\n  tile[i] = x;\n";
+  core::Faulted race;
+  race.fault = {.kind = core::Fault::Kind::kSharedRace,
+                .message = "race on tile[3]: read here, written at src/a.cu:2 and include/h.cuh:7",
+                .file = "src/a.cu",
+                .line = 3};
+  const core::Diagnosis of_race = agents::Diagnose(candidate, race, "src/a.cu");
+  EXPECT_EQ(of_race.lines, (std::vector<core::DiagnosedLine>{{"src/a.cu", 3, "  tile[i] = x;"},
+                                                             {"src/a.cu", 2, "__shared__ float tile[32];"},
+                                                             {"include/h.cuh", 7, ""}}));
+  const core::CompileFailed log{"src/a.cu(1): error: one\nsrc/a.cu(1): error: two\nsrc/a.cu(90): error: three"};
+  EXPECT_EQ(agents::LinesOf(candidate, log, "src/a.cu"),
+            (std::vector<core::DiagnosedLine>{{"src/a.cu", 1, "int a;"}, {"src/a.cu", 90, ""}}));
+
+  core::WrongResult wrong{core::Check::kComparison, "odd", "out[3] = 1, expected 2"};
+  wrong.sample = core::WrongSample{.wrong = 31, .elements = 64, .pattern = "the last 31", .examples = {}};
+  const core::Diagnosis of_wrong = agents::Diagnose(candidate, wrong, "src/a.cu");
+  ASSERT_TRUE(of_wrong.sample);
+  EXPECT_EQ(of_wrong.sample->pattern, "the last 31");
+}
 
 }  // namespace
 }  // namespace warpwright

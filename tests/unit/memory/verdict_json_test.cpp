@@ -83,7 +83,8 @@ TEST(VerdictJson, RoundTripOfEveryKind) {
   fault.thread[0] = 31;
   const core::Verdict verdicts[] = {core::CompileFailed{"a.cu(3): error"},
                                     core::Refused{core::Check::kSlice, "uses cuBLAS", "a.cu", 9},
-                                    core::WrongResult{core::Check::kComparison, "gpt2", "out[3] is 4, expected 5"},
+                                    core::WrongResult{core::Check::kComparison, "gpt2", "out[3] is 4, expected 5",
+                                                      core::WrongSample{2, 9, "the last 2", {{"out[3]", "4", "5"}}}},
                                     core::Faulted{fault, "small"}, SampleMeasured()};
   for (const core::Verdict& verdict : verdicts) {
     const std::string json = memory::EncodeVerdict(verdict);
