@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "core/computation_text.h"
 #include "core/source_requests.h"
+#include "core/tensor_rates.h"
 
 namespace warpwright::agents {
 namespace {
@@ -53,6 +54,27 @@ std::string CaseText(const core::KernelSpec& spec, const core::Case& c, bool mod
                      scalars, buffers);
 }
 
+// How it is filled where it is timed, as the manifest says it: what is drawn decides ties, collisions, balance.
+std::string ValuesText(const core::BufferArgument& buffer) {
+  if (buffer.role != core::Role::kIn && buffer.role != core::Role::kInOut) return {};
+  using Kind = core::Init::Kind;
+  const core::Init& init = buffer.init;
+  switch (init.kind) {
+    case Kind::kDefault:
+      return core::IsFloat(buffer.dtype) ? "; values: normal, mean 0, deviation 1" : "; values: integers from 0 to 127";
+    case Kind::kNormal: return fmt::format("; values: normal, mean {:g}, deviation {:g}", init.a, init.b);
+    case Kind::kUniform: return fmt::format("; values: uniform from {:g} to {:g}", init.a, init.b);
+    case Kind::kPareto: return fmt::format("; values: Pareto, alpha {:g}", init.a);
+    case Kind::kLognormal: return fmt::format("; values: lognormal, mu {:g}, sigma {:g}", init.a, init.b);
+    case Kind::kConstant: return fmt::format("; values: all {:g}", init.a);
+    case Kind::kIntegers:
+      return fmt::format("; values: integers from {} to {}, uniform", init.low ? init.low->text() : "0",
+                         init.high ? init.high->text() : "127");
+    case Kind::kFile: return "; values: from a file";
+  }
+  return {};
+}
+
 // Without the bars that begin its lines, and with single spaces: a reader copies either, or not.
 std::string WordsOf(std::string_view text) {
   std::string words;
@@ -78,9 +100,10 @@ std::string LaunchText(const core::LaunchReport& launch, double total_us) {
     text += fmt::format("; occupancy {:.0f} %{}{}", 100 * launch.occupancy.theoretical,
                         core::Name(launch.occupancy.limiter).empty() ? "" : ", limited by ",
                         core::Name(launch.occupancy.limiter));
-  if (!launch.time.limiter.empty()) text += "; it is bound by " + launch.time.limiter;
+  text +=
+      launch.time.limiter.empty() ? "; what it is bound by was not counted" : "; it is bound by " + launch.time.limiter;
   const core::Counters& counters = launch.counters;
-  if (counters.shared_bank_conflicts > 0)
+  if (counters.shared_bank_conflicts > 0 && counters.shared_requests > 0)
     text +=
         fmt::format("; {:.2g} bank conflicts a shared request", static_cast<double>(counters.shared_bank_conflicts) /
                                                                     static_cast<double>(counters.shared_requests));
@@ -108,7 +131,9 @@ enum class Detail { kSketch, kExample };
 std::string MethodText(const skills::RankedMethod& method, Detail detail) {
   const skills::MethodCard& card = *method.card;
   std::string text = fmt::format("### {}: {}\n{}\n", card.id, card.title, card.intent);
-  for (const std::string& reason : method.reasons) text += "- why here: " + reason + "\n";
+  // What is not known gives no reason.
+  for (const std::string& reason : method.reasons)
+    if (reason.find("unknown") == std::string::npos) text += "- why here: " + reason + "\n";
   if (!card.mechanism.empty()) text += "How it works: " + card.mechanism + "\n";
   for (const std::string& forbidden : card.forbidden) text += "- never: " + forbidden + "\n";
   for (const skills::KnownFailure& failure : card.failures)
@@ -155,9 +180,9 @@ std::string ContractFacts(const core::KernelSpec& spec, bool modelled) {
     if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind)) {
       std::string shape;
       for (const core::Expression& extent : buffer->shape) shape += (shape.empty() ? "" : ", ") + extent.text();
-      text += fmt::format("- {}: buffer of {} [{}], {}, aligned to {} B\n", Quoted(argument.name, 80),
+      text += fmt::format("- {}: buffer of {} [{}], {}, aligned to {} B{}\n", Quoted(argument.name, 80),
                           core::Name(buffer->dtype), base::Clip(base::CleanText(shape, 1000), 300),
-                          core::Name(buffer->role), buffer->alignment);
+                          core::Name(buffer->role), buffer->alignment, ValuesText(*buffer));
     } else {
       text += fmt::format("- {}: scalar {}\n", Quoted(argument.name, 80),
                           core::Name(std::get<core::ScalarArgument>(argument.kind).dtype));
@@ -180,6 +205,31 @@ std::string FormulaText(const Form* form) {
          BarredLines(core::ComputationText(form->computation), kMaxFormulaBytes);
 }
 
+namespace {
+
+// No original was faster than what its counted operations take without tensor cores; a new version may be.
+std::string FloorText(const Situation& at) {
+  const core::Roofline& roofline = at.features.roofline;
+  std::string text = fmt::format("The floor of case {}: ", Quoted(at.features.case_name, 80));
+  if (roofline.flops <= 0)
+    return text + fmt::format("{:.4g} us to move {}; its operations were not counted.\n", roofline.floor_us,
+                              Bytes(roofline.min_bytes));
+  const char* const set_by = roofline.memory_us >= roofline.compute_us ? "memory" : "operations";
+  text += fmt::format("{:.4g} us, set by {} ({} to move once, {:.3g} flop by the units that the original uses).\n",
+                      roofline.floor_us, set_by, Bytes(roofline.min_bytes), roofline.flops);
+  const bool narrow = std::any_of(at.spec.args.begin(), at.spec.args.end(), [](const core::Argument& argument) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    return buffer != nullptr && (buffer->dtype == core::DType::kF16 || buffer->dtype == core::DType::kBF16);
+  });
+  const double tensor_us = core::TensorUs(at.chip, roofline.flops);
+  if (narrow && tensor_us > 0 && tensor_us < roofline.compute_us)
+    text += fmt::format("If all its products ran on tensor cores (mma.sync): {:.4g} us.\n",
+                        std::max(tensor_us, roofline.memory_us) + at.chip.launch_overhead_us);
+  return text;
+}
+
+}  // namespace
+
 std::string MeasuredFacts(const Situation& at) {
   std::string text;
   const core::CaseMeasurement* costliest = nullptr;
@@ -188,18 +238,20 @@ std::string MeasuredFacts(const Situation& at) {
                         at.measured.modelled ? " (modelled)" : "");
     if (c.case_name == at.features.case_name) costliest = &c;
   }
-  if (at.gain != 1) text += fmt::format("This version is {:.3g} times as fast as the original.\n", at.gain);
   const core::Roofline& roofline = at.features.roofline;
-  text += fmt::format("The floor of case {}: {:.4g} us ({} to move, {:.3g} flop).\n", Quoted(at.features.case_name, 80),
-                      roofline.floor_us, Bytes(roofline.min_bytes), roofline.flops);
+  if (at.gain != 1) text += fmt::format("This version is {:.3g} times as fast as the original.\n", at.gain);
+  text += FloorText(at);
+  const auto counted = roofline.flops > 0 ? std::optional(roofline.flops) : std::nullopt;
   if (at.features.formula)
-    for (const std::string& line : core::InWords(*at.features.formula)) text += "- " + line + "\n";
+    for (const std::string& line : core::InWords(*at.features.formula, counted)) text += "- " + line + "\n";
   if (costliest != nullptr) {
     text += "Its launches:\n";
     for (const core::LaunchReport& launch : costliest->launches) text += LaunchText(launch, costliest->time_us);
   }
   if (!at.features.hot_lines.empty()) text += "Hot lines:\n";
   for (const std::string& line : at.features.hot_lines) text += "- " + Quoted(line, 300) + "\n";
+  if (!at.features.notes.empty()) text += "By the account of the Feature Extractor, a model that read the code:\n";
+  for (const std::string& note : at.features.notes) text += "- " + Quoted(note, 400) + "\n";
   return text + EvidenceText(at.features.evidence);
 }
 
@@ -235,12 +287,19 @@ std::string MethodCards(const skills::MatchResult& match, size_t limit, size_t w
   std::stable_partition(methods.begin(), methods.end(), [](const skills::RankedMethod* method) {
     return !method->card->transform.starts_with(core::kSchedulePrefix);
   });
-  methods.resize(std::min(limit, methods.size()));
+  const auto shown = methods.begin() + static_cast<ptrdiff_t>(std::min(limit, methods.size()));
+  const std::vector<const skills::RankedMethod*> of_others(shown, methods.end());
+  methods.erase(shown, methods.end());
   for (const skills::RankedMethod* method : methods) {
     const bool whole = worked > 0 && !method->card->example.empty();
     if (whole) --worked;
     text += MethodText(*method, whole ? Detail::kExample : Detail::kSketch);
   }
+  std::string others;
+  for (const skills::RankedMethod* method : of_others)
+    if (!method->card->transform.starts_with(core::kSchedulePrefix))
+      others += fmt::format("{}{} ({})", others.empty() ? "" : "; ", method->card->id, method->card->title);
+  if (!others.empty()) text += "Other cards of the library that nothing speaks against here: " + others + ".\n";
   return text.empty() ? "The library has nothing for this evidence.\n" : text;
 }
 
@@ -249,7 +308,7 @@ std::string PlanText(const core::Plan& plan, const skills::MethodCard* card) {
   for (const std::string& line : plan.evidence) text += "- evidence: " + Quoted(line, 200) + "\n";
   for (const core::Prediction& expected : plan.expected)
     text += fmt::format("- expected: {} {}\n", expected.field, expected.direction < 0 ? "falls" : "rises");
-  if (!plan.instructions.empty()) text += "Instructions:\n" + BarredLines(plan.instructions, 8'000);
+  if (!plan.instructions.empty()) text += "Instructions:\n" + BarredLines(plan.instructions, 12'000);
   if (card != nullptr) text += MethodText({.card = card, .reasons = {}, .unknown = {}}, Detail::kExample);
   return text;
 }

@@ -13,7 +13,7 @@ llm::Question MakeQuestion(const Engine& engine, core::AgentRole role, Prompt pr
           .user = std::move(prompt.user),
           .schema_name = std::move(schema_name),
           .schema = std::move(schema),
-          .sample = 0,
+          .sample = engine.sample,
           .corrections = {},
           .limits = engine.limits};
 }
@@ -38,7 +38,7 @@ Result<Consulted> Consult(const Engine& engine, llm::Question question, const Ch
     WW_ASSIGN(auto fault, check(text));
     if (!fault) return Consulted(Accepted{std::move(text)});
     if (question.corrections.size() == kCorrections) return none("the answer cannot be used: " + fault->what);
-    question.corrections.push_back({std::move(text), std::move(fault->what)});
+    question.corrections.push_back(llm::CorrectionOf(text, fault->what));
   }
 }
 

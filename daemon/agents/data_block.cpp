@@ -10,7 +10,8 @@
 namespace warpwright::agents {
 namespace {
 
-constexpr size_t kMaxLineBytes = 400;
+constexpr size_t kMaxLineBytes = 4'000;
+constexpr size_t kWidth = 200;  // of barred lines: what is longer goes on in the next one
 
 // Nothing hidden, nothing that a terminal or a reader takes for a line's end.
 std::string Line(std::string_view line) {
@@ -22,6 +23,22 @@ std::string Line(std::string_view line) {
     else tabs_kept += c;
   }
   return base::CleanText(tabs_kept, kMaxLineBytes);
+}
+
+// The lines of `line`, cut where a word ends if one does.
+std::string Barred(std::string_view raw) {
+  const std::string line = Line(raw);
+  std::string_view rest = line;
+  std::string out;
+  while (rest.size() > kWidth) {
+    std::string_view part = rest.substr(0, rest.rfind(' ', kWidth));
+    if (part.size() > kWidth || part.find_first_not_of(' ') == std::string_view::npos)
+      part = base::CutAtCharacter(rest, kWidth);
+    out += fmt::format("| {}\n", part);
+    rest.remove_prefix(part.size());
+    if (rest.starts_with(' ')) rest.remove_prefix(1);
+  }
+  return out + fmt::format("| {}\n", rest);
 }
 
 }  // namespace
@@ -48,11 +65,11 @@ std::string BarredLines(std::string_view text, size_t max_bytes) {
   const std::vector<std::string_view> lines = base::LinesOf(text);
   std::string begin;
   size_t first = 0;
-  for (; first < lines.size() && begin.size() < max_bytes / 2; ++first) begin += "| " + Line(lines[first]) + "\n";
+  for (; first < lines.size() && begin.size() < max_bytes / 2; ++first) begin += Barred(lines[first]);
   std::vector<std::string> back;
   size_t bytes = 0, last = lines.size();
   while (last > first && bytes < max_bytes / 2) {
-    back.push_back("| " + Line(lines[--last]) + "\n");
+    back.push_back(Barred(lines[--last]));
     bytes += back.back().size();
   }
   std::string out = begin;

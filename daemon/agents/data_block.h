@@ -10,7 +10,7 @@ namespace warpwright::agents {
 // "  12| code": lines with their numbers, from 1. Where several empty ones follow each other, one line with "..." is
 // left.
 std::string NumberedLines(std::string_view text);
-// "| line": at most `max_bytes`, of which the beginning and the end are kept.
+// "| line": at most `max_bytes`, of which the beginning and the end are kept. A long line goes on in the next one.
 std::string BarredLines(std::string_view text, size_t max_bytes);
 // A name, a path, a message on one line: in quotes, escaped, at most `limit` characters.
 std::string Quoted(std::string_view text, size_t limit = 200);

@@ -118,10 +118,13 @@ core::Diagnosis DiagnoseByKind(const core::Verdict& verdict) {
       Overload{[](const core::CompileFailed& failed) { return DiagnoseCompile(failed); },
                [](const core::Faulted& faulted) { return DiagnoseFault(faulted); },
                [](const core::Refused& refused) {
+                 const bool allocates = refused.reason.find("(cudaMalloc)") != std::string::npos;
                  return core::Diagnosis{.cause = Cause::kRefused,
                                         .quote = refused.reason,
                                         .root_cause = "the candidate breaks a rule (" + refused.check.text() + ")",
-                                        .fix = "none",
+                                        .fix = allocates
+                                                   ? "cudaMallocAsync and cudaFreeAsync on the stream of the launches"
+                                                   : "do without what the rule forbids",
                                         .confidence = 0.9};
                },
                [](const core::WrongResult& wrong) {

@@ -10,7 +10,7 @@ namespace warpwright::agents {
 
 const char* const kEditProperties = R"("functions": {"type": "array", "maxItems": 16, "items": {
     "type": "object", "properties": {
-      "name": {"type": "string", "description": "of a function of the listing"},
+      "name": {"type": "string", "description": "of a function of the listing, with its namespaces or without"},
       "text": {"type": "string", "maxLength": 60000, "description": "its whole new definition, with helper functions and kernels before it"}},
     "required": ["name", "text"], "additionalProperties": false}},
   "lines": {"type": "array", "maxItems": 64, "items": {
@@ -44,9 +44,12 @@ LineEdits AsLines(const core::EntryText& entry, const Edits& edits, int line_cou
   for (const FunctionEdit& edit : edits.functions) {
     const core::FunctionLines* found = nullptr;
     std::vector<std::string> names;
+    // The listing shows a name as it is declared, which is without its namespaces.
+    const bool exact = std::any_of(entry.functions.begin(), entry.functions.end(),
+                                   [&](const core::FunctionLines& function) { return function.name == edit.name; });
     for (const core::FunctionLines& function : entry.functions) {
       names.push_back(function.name);
-      if (function.name != edit.name) continue;
+      if (exact ? function.name != edit.name : !function.name.ends_with("::" + edit.name)) continue;
       if (found != nullptr)
         return Fault{fmt::format("there are several functions {}: replace lines instead", edit.name)};
       found = &function;

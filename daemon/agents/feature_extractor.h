@@ -1,5 +1,6 @@
 // Feature Extractor: source, counters and, if it was lifted, the entry's formula -> Evidence. The numbers describe the
-// hottest kernel of the case that costs most (weight x time).
+// hottest kernel of the case that costs most (weight x time); they are counted, whoever reads the source. A language
+// model may say what the rules did not see in the source, and what they saw wrong (agents/model_extractor.cpp).
 #pragma once
 
 #include <optional>
@@ -32,6 +33,7 @@ struct ExtractedFeatures {
   std::string case_name;
   std::string kernel;                  // qualified name in the source
   std::vector<std::string> hot_lines;  // "src/softmax.cu:12: 61 % of the sectors", hottest first
+  std::vector<std::string> notes;      // of a language model that read the source: its account
 };
 
 // What is known of the original, whatever version is looked at. Its counters set the compute part of the roofline, with

@@ -5,6 +5,7 @@
 
 namespace warpwright::agents {
 
+std::unique_ptr<FeatureExtractor> MakeModelExtractor(Engine engine);
 std::unique_ptr<Generator> MakeModelGenerator(Engine engine);
 std::unique_ptr<Planner> MakeModelPlanner(Engine engine);
 std::unique_ptr<Optimizer> MakeModelOptimizer(Engine engine);

@@ -65,7 +65,7 @@ class ModelPlanner final : public Planner {
   "none": {{"type": "string", "maxLength": 500, "description": "empty; or why nothing is worth trying, with no plans"}},
   "plans": {{"type": "array", "maxItems": 2, "items": {{"type": "object", "properties": {{
   {},
-  "instructions": {{"type": "string", "minLength": 1, "maxLength": 6000}}}},
+  "instructions": {{"type": "string", "minLength": 1, "maxLength": 12000}}}},
   "required": ["method", "why", "evidence", "expected", "instructions"], "additionalProperties": false}}}}}},
 "required": ["none", "plans"], "additionalProperties": false}})",
         kPlanProperties);

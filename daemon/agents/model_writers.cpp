@@ -133,9 +133,11 @@ class ModelRepairer final : public Repairer {
     if (!request.plan.transform.empty())
       return Proposal<core::Candidate>(NoProposal{"what a transformation wrote is not mended by hand"});
     WW_ASSIGN(const Listing listing, ListEntry(at, request.failed));
+    WW_ASSIGN(const Listing original, ListEntry(at, core::Candidate{.text = at.original.text}));
     WW_ASSIGN(Prompt prompt, MakePrompt("repairer", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
                                                      {"contract", ContractFacts(at.spec, at.measured.modelled)},
                                                      {"formula", FormulaText(at.form)},
+                                                     {"original", original.text},
                                                      {"listing", listing.text},
                                                      {"history", HistoryTable(at)},
                                                      {"plan", PlanText(request.plan)},

@@ -24,6 +24,13 @@ Result<std::optional<core::Scheduling>> SchedulingAt(const Situation& at, const 
   return std::optional(std::move(scheduling));
 }
 
+class BuiltInExtractor final : public FeatureExtractor {
+ public:
+  Result<Proposal<ExtractedFeatures>> Propose(const ExtractRequest& request) override {
+    return Proposal<ExtractedFeatures>(std::vector<ExtractedFeatures>{request.at.features});
+  }
+};
+
 class BuiltInGenerator final : public Generator {
  public:
   Result<Proposal<Draft>> Propose(const GenerateRequest& request) override {
@@ -79,16 +86,29 @@ class BuiltInRepairer final : public Repairer {
   }
 };
 
+template <typename Port>
+std::unique_ptr<Port> Several(AskOrder order, std::vector<std::unique_ptr<Port>> agents) {
+  if (agents.size() == 1) return std::move(agents.front());
+  return std::make_unique<InOrder<typename Port::Asked, typename Port::Proposed>>(order, std::move(agents));
+}
+
+// A model, once for each answer that is wanted of it.
+template <typename Port>
+std::unique_ptr<Port> Sampled(Engine engine, int samples, std::unique_ptr<Port> (*make)(Engine)) {
+  std::vector<std::unique_ptr<Port>> agents;
+  for (engine.sample = 0; engine.sample < std::max(1, samples); ++engine.sample) agents.push_back(make(engine));
+  return Several<Port>(AskOrder::kAll, std::move(agents));
+}
+
 template <typename Port, typename BuiltIn>
 std::unique_ptr<Port> Compose(const Engines& engines, std::unique_ptr<Port> (*make)(Engine)) {
   std::vector<std::unique_ptr<Port>> agents;
   for (const Engine& engine : engines.engines) {
     if (engine.model == nullptr) agents.push_back(std::make_unique<BuiltIn>());
-    else agents.push_back(make(engine));
+    else agents.push_back(Sampled<Port>(engine, engines.samples, make));
   }
   if (agents.empty()) agents.push_back(std::make_unique<BuiltIn>());
-  if (agents.size() == 1) return std::move(agents.front());
-  return std::make_unique<InOrder<typename Port::Asked, typename Port::Proposed>>(engines.order, std::move(agents));
+  return Several<Port>(engines.order, std::move(agents));
 }
 
 std::unique_ptr<Critic> ComposeCritics(const Engines& engines) {
@@ -111,7 +131,9 @@ Team MakeTeam(const std::map<core::AgentRole, Engines>& engines) {
     return std::any_of(of_role.engines.begin(), of_role.engines.end(), is_model);
   };
   const Engines planners = of(core::AgentRole::kPlanner), generators = of(core::AgentRole::kGenerator);
-  return {.generator = Compose<Generator, BuiltInGenerator>(generators, &MakeModelGenerator),
+  return {.extractor =
+              Compose<FeatureExtractor, BuiltInExtractor>(of(core::AgentRole::kFeatureExtractor), &MakeModelExtractor),
+          .generator = Compose<Generator, BuiltInGenerator>(generators, &MakeModelGenerator),
           .planner = Compose<Planner, BuiltInPlanner>(planners, &MakeModelPlanner),
           .optimizer = Compose<Optimizer, BuiltInOptimizer>(of(core::AgentRole::kOptimizer), &MakeModelOptimizer),
           .diagnoser = Compose<Diagnoser, BuiltInDiagnoser>(of(core::AgentRole::kDiagnoser), &MakeModelDiagnoser),

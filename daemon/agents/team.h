@@ -20,6 +20,10 @@
 
 namespace warpwright::agents {
 
+// At a version that plans will start from; `at.features` are what rules and counters say.
+struct ExtractRequest {
+  const Situation& at;
+};
 struct GenerateRequest {
   const Situation& at;
   const skills::MatchResult& match;  // as below
@@ -71,6 +75,7 @@ struct Draft {
   std::vector<Attempt> written;  // empty: the Optimizer carries the plan out
 };
 
+using FeatureExtractor = Agent<ExtractRequest, ExtractedFeatures>;  // of several the last one knows most
 using Generator = Agent<GenerateRequest, Draft>;
 using Planner = Agent<PlanRequest, core::Plan>;
 using Optimizer = Agent<OptimizeRequest, Attempt>;
@@ -79,6 +84,7 @@ using Repairer = Agent<RepairRequest, core::Candidate>;
 using Critic = Agent<CritiqueRequest, Critique>;
 
 struct Team {
+  std::unique_ptr<FeatureExtractor> extractor;
   std::unique_ptr<Generator> generator;
   std::unique_ptr<Planner> planner;
   std::unique_ptr<Optimizer> optimizer;
@@ -95,9 +101,11 @@ struct Engine {
   std::shared_ptr<llm::LanguageModel> model;  // nullptr: built in
   llm::Limits limits = {};
   const base::Deadline* deadline = nullptr;  // of the task
+  int sample = 0;                            // tells the questions of equal engines apart
 };
 struct Engines {
   AskOrder order = AskOrder::kFirst;
+  int samples = 1;  // answers that each model is asked for, all of them
   std::vector<Engine> engines;
 };
 // A role without an entry, or without engines, is built in.

@@ -115,6 +115,7 @@ class TeamMaker {
       agents::Engines& role_engines = roles[role];
       role_engines.order =
           settings.order == config::AskOrder::kFirst ? agents::AskOrder::kFirst : agents::AskOrder::kAll;
+      role_engines.samples = settings.samples;
       for (const std::string& name : settings.engines) {
         if (engines.count(name) == 0) {
           WW_ASSIGN(engines[name], MakeEngine(name, task, journal));
@@ -165,6 +166,7 @@ std::string DigestOf(const Staff& staff) {
   for (const auto& [role, settings] : staff.agents) {
     hasher.Add(core::Name(role)).Add(config::Name(settings.order));
     for (const std::string& engine : settings.engines) hasher.Add(engine);
+    if (settings.samples > 1) hasher.Add(fmt::format("{} samples", settings.samples));
   }
   return hasher.Finish();
 }
@@ -192,10 +194,6 @@ Result<std::string> EncodeModelKeys(const config::OperatorConfig& config) {
 Result<app::TeamSource> MakeTeamSource(const ModelOptions& options, const app::Workspace& workspace,
                                        const base::Deadline& deadline) {
   WW_ASSIGN(Staff staff, ReadStaff(options));
-  const auto extractor = staff.agents.find(core::AgentRole::kFeatureExtractor);
-  if (extractor != staff.agents.end() && AsksModels({*extractor}))
-    return Fail(ErrorCode::kConfig, "agents.feature_extractor: it counts and measures, which no model does",
-                "leave it out");
   if (!AsksModels(staff.agents)) return app::TeamSource{};
   const fs::path state = staff.state.empty() ? workspace.state() : staff.state;
   std::error_code failed;

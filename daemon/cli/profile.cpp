@@ -115,10 +115,12 @@ void Print(const app::ProfiledKernel& kernel, const core::Chip& chip) {
   if (features.formula)
     for (const std::string& words : core::InWords(*features.formula)) fmt::print("    {}\n", base::Printable(words));
   for (const auto& c : measured.cases)
-    for (const auto& launch : c.launches)
-      fmt::print("  {:14} {:40} {:10.2f} us  {} bound, {} of {} blocks simulated, occupancy {:.0f} %\n", c.case_name,
-                 launch.kernel, launch.time.total_us, launch.time.limiter, launch.blocks_run, launch.blocks_total,
+    for (const auto& launch : c.launches) {
+      const std::string limit = launch.time.limiter.empty() ? "not counted" : launch.time.limiter + " bound";
+      fmt::print("  {:14} {:40} {:10.2f} us  {}, {} of {} blocks simulated, occupancy {:.0f} %\n", c.case_name,
+                 launch.kernel, launch.time.total_us, limit, launch.blocks_run, launch.blocks_total,
                  100 * launch.occupancy.achieved);
+    }
   fmt::print("  roofline floor {}; evidence of {} in case {}:\n", FloorInWords(features), features.kernel,
              features.case_name);
   for (const auto& field : core::EvidenceFields())

@@ -239,7 +239,7 @@ std::map<core::AgentRole, AgentSettings> ReadAgents(const YamlNode& node, const 
   for (const std::string_view role : roles) {
     const YamlNode* at = map.Find(role);
     if (at == nullptr) continue;
-    YamlObject choice(*at, "an agent", {"first", "all"}, diagnostics);
+    YamlObject choice(*at, "an agent", {"first", "all", "samples"}, diagnostics);
     const YamlNode *first = choice.Find("first"), *all = choice.Find("all");
     if (!at->IsMap()) continue;
     if ((first != nullptr) == (all != nullptr)) {
@@ -249,6 +249,7 @@ std::map<core::AgentRole, AgentSettings> ReadAgents(const YamlNode& node, const 
     }
     const YamlNode& list = first != nullptr ? *first : *all;
     AgentSettings agent{.order = first != nullptr ? AskOrder::kFirst : AskOrder::kAll, .engines = {}};
+    agent.samples = static_cast<int>(choice.IntegerOr("samples", agent.samples, 1, 8));
     if (const auto names = diagnostics.Take(list.AsStrings())) {
       std::set<std::string> seen;
       for (size_t i = 0; i < names->size(); ++i) {

@@ -8,7 +8,7 @@
 //     program: {transport: command, command: [claude, -p], price: unmetered}
 //   agents:
 //     planner: {first: [built_in, local]}    # the next one where one has no proposal
-//     optimizer: {all: [built_in, writer]}   # every one is asked
+//     optimizer: {all: [built_in, writer], samples: 3}   # every one is asked, a model for three answers
 //     diagnoser: {first: [cheapest]}         # of the models whose price is known; or dearest
 //   limits:
 //     model_dollars_per_day: 5
@@ -72,6 +72,7 @@ constexpr AskOrder Last(AskOrder) { return AskOrder::kAll; }
 struct AgentSettings {
   AskOrder order = AskOrder::kFirst;
   std::vector<std::string> engines{std::string(kBuiltIn)};  // kBuiltIn, or names of models
+  int samples = 1;                                          // answers that each model is asked for
 };
 
 struct SpendCap {  // none: no cap

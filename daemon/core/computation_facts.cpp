@@ -249,7 +249,9 @@ std::string ShapeClassOf(const ComputationFacts& facts) {
   return text + " " + TypesOf(facts.read_types) + ">" + TypesOf(facts.written_types);
 }
 
-std::vector<std::string> InWords(const ComputationFacts& facts) {
+std::vector<std::string> InWords(const ComputationFacts& facts, std::optional<double> counted) {
+  constexpr double kManyMore = 8;
+  const bool repeats = counted && facts.flops() > kManyMore * *counted;
   std::vector<std::string> words;
   std::string what = facts.convolution && facts.operation == OperationClass::kConvolution
                          ? ConvolutionInWords(*facts.convolution)
@@ -260,15 +262,17 @@ std::vector<std::string> InWords(const ComputationFacts& facts) {
                         c.batch > 1 ? fmt::format("batch {:.0f}, ", c.batch) : std::string(), c.m, c.n, c.k);
   }
   words.push_back(std::move(what));
-  words.push_back(fmt::format("{}flop on {}{}B: {:.3g} flop/byte", Prefixed(facts.flops()),
-                              facts.exact ? "" : "at most ", Prefixed(facts.bytes()), facts.intensity()));
-  if (facts.reduction)
+  if (repeats) words.push_back("as a formula, it repeats work that implementations share");
+  else
+    words.push_back(fmt::format("{}flop on {}{}B: {:.3g} flop/byte", Prefixed(facts.flops()),
+                                facts.exact ? "" : "at most ", Prefixed(facts.bytes()), facts.intensity()));
+  if (facts.reduction && !repeats)
     words.push_back(fmt::format("{:.0f} results of {:.0f} terms each, {} in memory", facts.reduction->results,
                                 facts.reduction->terms, facts.reduction->contiguous ? "neighbours" : "far apart"));
   if (facts.window)
     words.push_back(fmt::format("windows of {:.0f} elements, stride {:g}", facts.window->taps, facts.window->stride));
   for (const auto& operand : facts.operands)
-    if (operand.reuse() >= 1.5)
+    if (operand.reuse() >= 1.5 && !repeats)
       words.push_back(fmt::format("an element of {} is used {:.3g} times", operand.tensor, operand.reuse()));
   if (facts.gathers > 0) words.push_back(fmt::format("{} reads at positions that are data", facts.gathers));
   if (facts.data_branches > 0) words.push_back(fmt::format("{} selections by data", facts.data_branches));

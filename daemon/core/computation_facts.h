@@ -68,6 +68,8 @@ Result<ComputationFacts> FactsAt(const Computation& computation, const SizeValue
 std::string ShapeClassOf(const ComputationFacts& facts);
 
 // In words, a sentence each: "a matrix product of M = 64, N = 32, K = 128", "0.5 Mflop on 57 kB: 9.2 flop/byte".
-std::vector<std::string> InWords(const ComputationFacts& facts);
+// `counted` are operations that an implementation was seen to make, if that is known. A formula that has many more of
+// them repeats what implementations share (sums of prefixes, of equal keys): then nothing is said of their numbers.
+std::vector<std::string> InWords(const ComputationFacts& facts, std::optional<double> counted = std::nullopt);
 
 }  // namespace warpwright::core

@@ -13,4 +13,10 @@ inline double WarpgroupFmaPerCycle(const Chip& chip) {
   return chip.arch.starts_with("sm_90") ? chip.tensor_fma_per_cycle / 0.63 : 0;
 }
 
+// Of so many operations in f16 or bf16 by mma.sync, two for each multiply-add; 0: the chip has no tensor cores.
+inline double TensorUs(const Chip& chip, double flops) {
+  const double per_us = 2 * chip.tensor_fma_per_cycle * chip.multiprocessors * chip.clock_ghz * 1e3;
+  return per_us > 0 ? flops / per_us : 0;
+}
+
 }  // namespace warpwright::core

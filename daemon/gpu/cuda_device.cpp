@@ -33,10 +33,7 @@ class CudaDevice final : public core::Device {
   Result<core::DeviceOutcome> Run(const core::DeviceRequest& request) override {
     const bool shares = SharesGpu(request);
     const bool counts = request.options.counters && request.options.depth != core::CounterDepth::kTimes;
-    if (counts && !counters_) {  // that takes a quarter of a second in which nothing is counted
-      WW_ASSIGN(const Held held, Take(Lease::Use::kShared));
-      WW_ASSIGN(counters_, gpu::CounterSession::Create(context_->handle(), context_->device()));
-    }
+    if (counts && !counters_) WW_TRY(OpenCounters());
     WW_ASSIGN(const Held held, Take(shares ? Lease::Use::kShared : Lease::Use::kAlone));
     const auto deadline = shares ? kLeaseSeats * kRunDeadline : kRunDeadline;
     auto ran =
@@ -54,6 +51,17 @@ class CudaDevice final : public core::Device {
   }
 
  private:
+  // Takes a quarter of a second in which nothing is counted, so that others may run. Two processes that open theirs in
+  // the same moment are in each other's way (CUPTI_ERROR_HARDWARE_BUSY, seen with four on an H200): what failed so is
+  // done again alone.
+  Status OpenCounters() {
+    for (const Lease::Use use : {Lease::Use::kShared, Lease::Use::kAlone}) {
+      WW_ASSIGN(const Held held, Take(use));
+      WW_ASSIGN(counters_, gpu::CounterSession::Create(context_->handle(), context_->device()));
+      if (!counters_->unavailable()) break;
+    }
+    return {};
+  }
   struct Held {
     Lease::Guard guard;
     double waited_s = 0;

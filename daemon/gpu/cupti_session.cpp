@@ -136,7 +136,11 @@ Result<std::optional<CountersUnavailable>> CountPlan(CounterSession& session, Co
     return *unavailable;
   }
   const auto& counted = std::get<CountedLaunches>(outcome);
-  for (size_t i = 0; i < reports.size(); ++i) Fill(reports[i], counted.launches[i], chip);
+  const bool has_half = HasHalfArithmetic(module.ptx);
+  for (size_t i = 0; i < reports.size(); ++i) {
+    Fill(reports[i], counted.launches[i], chip);
+    if (!has_half) reports[i].counters.flops_fp16 = 0;
+  }
   plan.spent("count");
   if (tier == CounterTier::kCore) return std::nullopt;  // the hottest lines cost one or two more runs
 

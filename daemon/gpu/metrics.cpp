@@ -128,7 +128,7 @@ void FillTime(core::LaunchReport& report, const Values& values, const core::Chip
     const auto found = parts.find(name);
     if (found == parts.end()) continue;
     time.*part = found->second;
-    if (found->second > largest) {
+    if (found->second > largest && parts.size() > 1) {  // the launch alone says nothing
       largest = found->second;
       time.limiter = name.substr(0, name.size() - 3);  // without "_us"
     }
@@ -164,6 +164,18 @@ void Fill(core::LaunchReport& report, const std::map<std::string, double>& value
       report.metrics[std::string(field)] = 100 * cycles / *all;
   if (const auto tensor = values.find(kTensorMetric); tensor != values.end())
     report.metrics["tensor_pct"] = tensor->second;
+}
+
+bool HasHalfArithmetic(std::string_view ptx) {
+  constexpr std::string_view kEnds = " \t\r\n;{}";
+  while (!ptx.empty()) {
+    const std::string_view word = ptx.substr(0, ptx.find_first_of(kEnds));
+    ptx.remove_prefix(std::min(ptx.size(), word.size() + 1));
+    const std::string_view operation = word.substr(0, word.find('.')), type = word.substr(word.rfind('.') + 1);
+    const bool computes = operation == "add" || operation == "sub" || operation == "mul" || operation == "fma";
+    if (computes && (type == "f16" || type == "f16x2" || type == "bf16" || type == "bf16x2")) return true;
+  }
+  return false;
 }
 
 }  // namespace warpwright::gpu

@@ -70,4 +70,9 @@ std::string CuptiChipName(const core::Chip& chip);
 // that wait for something to arrive. With no values at all, everything that needs counters is unmeasured.
 void Fill(core::LaunchReport& report, const std::map<std::string, double>& values, const core::Chip& chip);
 
+// Whether PTX adds or multiplies in f16 or bf16. Where it does not, what CUPTI counts as such are conversions to f32,
+// which ptxas writes as additions of nothing (HADD2.F32): a product of halves summed in f32 counted twice its
+// operations.
+bool HasHalfArithmetic(std::string_view ptx);
+
 }  // namespace warpwright::gpu

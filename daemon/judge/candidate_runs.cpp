@@ -58,6 +58,12 @@ Result<RunOutcome> CandidateRuns::Execute(const Trial& trial, const std::vector<
   return outcome;
 }
 
+Status CandidateRuns::ReadAdded() {
+  WW_ASSIGN(auto lines, core::ReadAddedLines(evaluator_, state_.original, candidate_.text));
+  added_ = AddedCode(std::move(lines), candidate_.file);
+  return {};
+}
+
 bool CandidateRuns::TookNewPath(const core::Executed& run) const {
   const std::vector<std::string> path = PathOf(run);
   return followed_runs_ < kMostFollowedRuns &&

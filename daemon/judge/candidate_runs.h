@@ -33,11 +33,7 @@ class CandidateRuns {
  public:
   CandidateRuns(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator,
                 VerificationLevel effort)
-      : state_(state),
-        candidate_(candidate),
-        evaluator_(evaluator),
-        effort_(effort),
-        added_(state.original.text, candidate.text, candidate.file) {}
+      : state_(state), candidate_(candidate), evaluator_(evaluator), effort_(effort), added_({}, candidate.file) {}
 
   Result<RunOutcome> Execute(const Trial& trial, const std::vector<core::BufferContent>& inputs, RunKind kind);
   // Exactly as specified by `kind`, if that is not what the device always does; unless the original itself needs the
@@ -48,7 +44,9 @@ class CandidateRuns {
   // case.
   uint32_t Count(const Trial& trial) const;
   bool full() const { return effort_ == VerificationLevel::kFull; }
-  // Which of its lines the candidate ran so far.
+  // Asks the worker which lines the candidate adds. Before that, and for who does not ask, it adds none.
+  Status ReadAdded();
+  // Which of them it ran so far.
   AddedCode& added() { return added_; }
   AddedCode::Sizes SizesOf(const Trial& trial) const;
   // Whether `run` went through kernels or lines (where they are known) that no run with visibility has gone through; a

@@ -8,9 +8,9 @@
 // - Of a loop that the compiler takes apart, a line's instructions may be left in a part that no trip reaches. A plain
 //   statement that accesses no memory runs where a later one of its block does, to which no other way leads.
 //
-// Lines are added if the original has no equal one left, wherever it stands: moving code adds nothing. Where only the
-// loop in front of a statement is new ("for (; k < n; k++) sum += x[k];"), the statement's work is the old one. The
-// simulator tells which lines have instructions and ran; a candidate for a GPU is simulated for it. Private to judge/.
+// Which lines are added the worker tells (core/added_lines.h). Where only the loop in front of a statement is new ("for
+// (; k < n; k++) sum += x[k];"), the statement's work is the old one. The simulator tells which lines have instructions
+// and ran; a candidate for a GPU is simulated for it. Private to judge/.
 #pragma once
 
 #include <map>
@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/added_lines.h"
 #include "core/counters.h"
 #include "core/verdict.h"
 
@@ -26,7 +27,7 @@ namespace warpwright::judge {
 
 class AddedCode {
  public:
-  AddedCode(std::string_view original, std::string_view candidate, std::string file);
+  AddedCode(std::vector<core::AddedLine> lines, std::string file);
 
   enum class Sizes { kOfCountedCase, kOther };
   void Saw(const std::vector<core::LineUse>& uses, Sizes sizes);
@@ -38,15 +39,12 @@ class AddedCode {
 
  private:
   struct Line {
-    std::string text;
-    bool old_work = false;    // only the loop or the condition in front of it is new
-    bool updates = false;     // "part[u] += v * v;": the load before it may read as the old one
-    int reached_through = 0;  // the last of the lines behind it to which no other way leads; 0: none
+    core::AddedLine added;
     bool in_counted_case = false, with_other_sizes = false, memory = false, has_code = false;
   };
   // With what is known of statements behind them.
   std::map<int, Line> Inferred() const;
-  const std::string file_;
+  std::string file_;
   std::map<int, Line> lines_;  // that were added
   bool known_ = false;
 };

@@ -568,6 +568,7 @@ Result<uint64_t> CandidateEvaluation::DrawSecret() {
 
 Result<core::Verdict> CandidateEvaluation::Run() {
   if (effort_ == VerificationLevel::kFull) beside_.BeginEquivalence();
+  WW_TRY(runs_.ReadAdded());
   state_.oracle.SetForOneCandidate(false);  // the cases' own inputs
   measured_.device = state_.device;
   for (const VerifiedCase& verified : state_.verified) {

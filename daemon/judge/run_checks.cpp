@@ -195,6 +195,10 @@ Failure CheckPrecision(const core::KernelSpec& spec, const TrialReference& refer
   using core::Role;
   static const std::set<Role> kRead = {Role::kIn, Role::kInOut}, kWritten = {Role::kOut, Role::kInOut},
                               kAny = {Role::kIn, Role::kOut, Role::kInOut, Role::kScratch};
+  constexpr int kMostOthers = 3;
+  const auto described = [](const std::string& use) { return use.starts_with("to ") ? "conversions " + use : use; };
+  std::optional<core::Refused> refused;
+  int others = 0;  // named beside the first, so that whoever mends it need not find them one by one
   for (const auto& [use, where] : run.precision) {
     if (reference.precision.contains(use) || IsNote(use) || IsUnordered(use) || IsOfBuild(use) || IsOfHost(use))
       continue;
@@ -209,14 +213,18 @@ Failure CheckPrecision(const core::KernelSpec& spec, const TrialReference& refer
     if (use.starts_with("to ") && HasBuffer(spec, type, kWritten)) continue;
     // If no buffer is f64, library functions use it for single steps, and the conversion back is no evidence.
     if (use == "to f32" && !HasBuffer(spec, "f64", kAny)) continue;
-    return core::Refused{
+    if (refused) {
+      if (++others <= kMostOthers) refused->reason += fmt::format("; also {} (line {})", described(use), where.line);
+      continue;
+    }
+    refused = core::Refused{
         core::Check::kPtxRules,
         fmt::format("it has {} ('{}'), which the original has not: that needs `allow: [{}]` in the manifest",
-                    use.starts_with("to ") ? "conversions " + use : use, where.instruction,
+                    described(use), where.instruction,
                     core::Name(tf32 ? core::Allow::kTf32 : core::Allow::kReducedPrecision)),
         where.file.empty() ? spec.file : where.file, where.line};
   }
-  return std::nullopt;
+  return refused ? Failure(std::move(*refused)) : std::nullopt;
 }
 
 // A run or two may give the same bits, where few blocks add, and the order may begin to matter at other sizes.

@@ -91,6 +91,13 @@ std::string AnswerInstruction(const Question& question) {
          Fenced(question.schema, "json");
 }
 
+Correction CorrectionOf(std::string_view answer, std::string_view fault) {
+  constexpr size_t kMaxRepeatedBytes = 256 << 10;  // of a wrong answer
+  return {std::string(base::CutAtCharacter(answer, kMaxRepeatedBytes)),
+          fmt::format("This answer cannot be used: {}. Answer again, with the whole JSON document and nothing else.",
+                      fault)};
+}
+
 std::string RenderPrompt(const Question& question) {
   std::string prompt;
   const auto add = [&](std::string_view text) {

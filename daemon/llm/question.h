@@ -56,6 +56,8 @@ Status CheckQuestion(const Question& question);
 std::string AnswerInstruction(const Question& question);
 // The whole prompt as one text, for whoever has no parts: a program on a pipe, a person.
 std::string RenderPrompt(const Question& question);
+// Of an answer, which is repeated up to a limit, and what is wrong with it, in words without a full stop.
+Correction CorrectionOf(std::string_view answer, std::string_view fault);
 // Markdown: `text` in a fence that nothing in it closes.
 std::string Fenced(std::string_view text, std::string_view language = {});
 

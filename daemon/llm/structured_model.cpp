@@ -8,17 +8,6 @@
 #include "llm/json_schema.h"
 
 namespace warpwright::llm {
-namespace {
-
-constexpr size_t kMaxRepeatedBytes = 256 << 10;  // of a wrong answer
-
-Correction CorrectionOf(const std::string& answer, const std::string& fault) {
-  return {std::string(base::CutAtCharacter(answer, kMaxRepeatedBytes)),
-          fmt::format("This answer cannot be used: {}. Answer again, with the whole JSON document and nothing else.",
-                      fault)};
-}
-
-}  // namespace
 
 Result<Answer> StructuredModel::Ask(const Question& question) {
   WW_TRY(CheckQuestion(question));

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/entry_text.h"
+#include "rewrite/added_lines.h"
 #include "rewrite/entry_text.h"
 #include "rewrite/float64.h"
 #include "rewrite/segments.h"
@@ -27,6 +28,15 @@ Result<core::RewriteOutcome> Names(const core::RewriteRequest& request) {
       .text = fmt::format("{}", fmt::join(IncludedNames(request.source.text), "\n")), .notes = {}, .entry = {}});
 }
 
+Result<core::RewriteOutcome> Added(const core::RewriteRequest& request) {
+  const auto candidate = request.parameters.find(core::kAddedLinesOf);
+  if (candidate == request.parameters.end()) return Fail(ErrorCode::kUsage, "nothing to compare with");
+  core::Rewritten rewritten;
+  for (const core::AddedLine& line : AddedLines(request.source.text, candidate->second))
+    rewritten.notes.push_back(core::EncodeAddedLine(line));
+  return core::RewriteOutcome(std::move(rewritten));
+}
+
 // True for directives and for the operators that query a header.
 bool LooksLikeInclude(const source::Token& token) {
   const std::string word = source::Spelling(token);
@@ -38,13 +48,14 @@ bool LooksLikeInclude(const source::Token& token) {
 
 bool IsDerivedText(std::string_view id) {
   return id == core::kFloat64Text || id == core::kDeclaredText || id == core::kIncludedNames ||
-         id == core::kEntryText || id == core::kSegmentText;
+         id == core::kEntryText || id == core::kSegmentText || id == core::kAddedLines;
 }
 
 Result<core::RewriteOutcome> DeriveText(const core::RewriteRequest& request) {
   if (request.transform == core::kFloat64Text) return WidenToFloat64(request.source, request.entry);
   if (request.transform == core::kEntryText) return TextOfEntry(request);
   if (request.transform == core::kSegmentText) return TextOfSegment(request);
+  if (request.transform == core::kAddedLines) return Added(request);
   return request.transform == core::kDeclaredText ? Declare(request) : Names(request);
 }
 

@@ -1,5 +1,6 @@
 // Texts that `warpwright` needs in addition to transformations, derived here so that it never lexes text from a
-// candidate or an original. The ids are in core/source_requests.h and core/entry_text.h.
+// candidate or an original. The ids are in core/source_requests.h, core/entry_text.h and
+// core/added_lines.h.
 #pragma once
 
 #include <string>

@@ -59,6 +59,18 @@ skills::MatchResult Retrieve(const RefineRun& run, bool built_in) {
   return skills::Match(run.services.skills, evidence, context);
 }
 
+Result<bool> ReadStep(RefineRun& run) {
+  if (run.base().read || Retrieve(run, true).at_roofline) return true;  // nobody is asked for what nobody can gain
+  WW_ASSIGN(auto proposal, run.team.extractor->Propose({run.At()}));
+  if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
+    run.Await(*waiting);
+    return false;
+  }
+  auto* features = std::get_if<std::vector<agents::ExtractedFeatures>>(&proposal);
+  run.pool.Read(features != nullptr ? std::move(features->back()) : run.base().features);
+  return true;
+}
+
 Result<std::string> RecallStep(RefineRun& run, const memory::StepRecord& record,
                                const memory::ExperienceMatches& experience) {
   if (!run.team.learns_by_text) return std::string();
@@ -78,6 +90,8 @@ Result<std::string> RecallStep(RefineRun& run, const memory::StepRecord& record,
 
 Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round) {
   using Rounds = std::vector<PlannedRound>;
+  WW_ASSIGN(const bool is_read, ReadStep(run));
+  if (!is_read) return IfReady<Rounds>();
   const Base& base = run.base();
   skills::MatchResult match = Retrieve(run, true);
   const memory::ExperienceKey key = agents::KeyOf(base.features.evidence, match);

@@ -23,6 +23,7 @@ struct Base {
   agents::ExtractedFeatures features;
   std::set<std::string> methods;  // that led to it
   core::Plan plan = {};           // the last one that did; of the original: none
+  bool read = false;              // by the Feature Extractor, beyond what was counted
   bool exhausted = false;         // no plan is left for it
   bool refused = false;           // by the full judge
 };
@@ -46,6 +47,11 @@ class Pool {
   // With those that were made of it, where they compute what it computes.
   void Refuse(size_t number, bool with_descendants);
   void SetFeatures(agents::ExtractedFeatures features) { versions_[present_].features = std::move(features); }
+
+  void Read(agents::ExtractedFeatures features) {
+    SetFeatures(std::move(features));
+    versions_[present_].read = true;
+  }
 
   double GainOf(size_t number) const { return core::Speedup(original().measured, versions_[number].measured); }
   // The largest gain of those that were not refused; of equal ones the later. nullopt: only the original is left.

@@ -65,6 +65,8 @@ Result<Seed> Load(const RefineRun& run, const std::string& line, const memory::E
 
 Result<IfReady<std::vector<Seed>>> SeedStep(RefineRun& run) {
   using Seeds = IfReady<std::vector<Seed>>;
+  WW_ASSIGN(const bool is_read, ReadStep(run));
+  if (!is_read) return Seeds();
   const skills::MatchResult match = Retrieve(run, true);
   if (match.at_roofline) return Seeds(std::vector<Seed>());
   const memory::ExperienceKey key = agents::KeyOf(run.base().features.evidence, match);

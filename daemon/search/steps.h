@@ -54,6 +54,8 @@ Result<std::variant<Base, memory::TaskResult>> BaselineStep(RefineRun& run);
 // What the original computes, once in a task: for its features and those of all versions; in the trajectory, for
 // reports.
 Status LiftStep(RefineRun& run);
+// What the Feature Extractor says of the present base, once, before anything is planned for it. false: it waits.
+Result<bool> ReadStep(RefineRun& run);
 // What experience says, for a model that is asked in the step of `record`: the same for as long as it is asked. Empty
 // where no model is.
 Result<std::string> RecallStep(RefineRun& run, const memory::StepRecord& record,

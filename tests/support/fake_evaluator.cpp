@@ -5,6 +5,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "rewrite/added_lines.h"
+
 namespace warpwright {
 
 FakeRun::FakeRun(const core::ExecuteRequest& r) : request(r) {
@@ -72,6 +74,13 @@ Result<core::RewriteOutcome> FakeEvaluator::Rewrite(const core::RewriteRequest& 
   // A kernel is the same function in float64, except for assembly, which has no counterpart there.
   if (request.transform == core::kFloat64Text && request.source.text.find("asm(") == std::string::npos)
     return core::RewriteOutcome(core::Rewritten{request.source.text, {}, request.entry});
+  if (request.transform == core::kAddedLines) {
+    core::Rewritten added;
+    for (const core::AddedLine& line :
+         rewrite::AddedLines(request.source.text, request.parameters.at(core::kAddedLinesOf)))
+      added.notes.push_back(core::EncodeAddedLine(line));
+    return core::RewriteOutcome(std::move(added));
+  }
   return core::RewriteOutcome(core::RewriteRefusal{"not here", 0});
 }
 Result<core::SpliceOutcome> FakeEvaluator::Splice(const core::SpliceRequest& request) {

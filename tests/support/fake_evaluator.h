@@ -66,7 +66,7 @@ class FakeEvaluator final : public core::Evaluator {
 
   Result<core::Inspection> Inspect(const core::SourceRef& source) override;
   Result<core::RewriteOutcome> Rewrite(
-      const core::RewriteRequest& request) override;  // kFloat64Text; refuses all others
+      const core::RewriteRequest& request) override;  // kFloat64Text, kAddedLines; refuses all others
   Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request) override;
   Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request) override;
   Result<core::TimeOutcome> Time(const core::TimeRequest& request) override;

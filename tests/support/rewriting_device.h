@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/added_lines.h"
 #include "core/evaluator.h"
 #include "tests/support/fake_evaluator.h"
 
@@ -13,6 +14,7 @@ class RewritingDevice : public core::Evaluator {
  public:
   Result<core::Inspection> Inspect(const core::SourceRef& source) override { return kernels.Inspect(source); }
   Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override {
+    if (request.transform == core::kAddedLines) return kernels.Rewrite(request);
     std::string text = request.source.text + "// " + request.transform;
     for (const auto& [name, value] : request.parameters) text += " " + name + "=" + value;
     return core::RewriteOutcome(core::Rewritten{text + "\n", {"adds a line"}});

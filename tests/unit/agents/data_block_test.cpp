@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "agents/briefing.h"
+#include "base/lines.h"
 
 namespace warpwright {
 namespace {
@@ -29,6 +30,20 @@ TEST(DataBlock, ALongTextKeepsItsEnds) {
   EXPECT_TRUE(barred.ends_with("| line 998\n| line 999\n")) << barred;
   EXPECT_LT(barred.size(), 300u);
   EXPECT_EQ(agents::BarredLines("a\nb", 200), "| a\n| b\n");
+}
+
+// Plans have paragraphs: whoever carries one out needs all of it.
+TEST(DataBlock, ALongLineGoesOnInTheNextOne) {
+  std::string words;
+  for (int i = 0; i < 120; ++i) words += (i > 0 ? " word" : "word") + std::to_string(i);
+  const std::string barred = agents::BarredLines(words + "\n" + std::string(450, 'x'), 12'000);
+  std::string joined;
+  for (const std::string_view line : base::LinesOf(barred)) {
+    ASSERT_TRUE(line.starts_with("| "));
+    EXPECT_LE(line.size(), 202u);
+    joined += (joined.empty() || line.starts_with("| x") ? "" : " ") + std::string(line.substr(2));
+  }
+  EXPECT_EQ(joined, words + std::string(450, 'x'));
 }
 
 // A schedule is carried out without a model; a worked example goes to the first card that has one.

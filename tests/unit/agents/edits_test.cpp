@@ -23,6 +23,9 @@ using Strings = std::vector<std::string>;
 TEST(Edits, ReplaceFunctionsAndLines) {
   EXPECT_EQ(Texts({.functions = {{"ns::k", "void h() {}\nvoid k() { h(); }"}}, .lines = {}, .parameters = {}}),
             Strings{"#include <a.h>\nvoid h() {}\nvoid k() { h(); }\nvoid f() { k(); }\n"});
+  EXPECT_EQ(Texts({.functions = {{"k", "void k() {}"}}, .lines = {}, .parameters = {}}),
+            Strings{"#include <a.h>\nvoid k() {}\nvoid f() { k(); }\n"})
+      << "named as it is declared, within its namespace";
   EXPECT_EQ(Texts({.functions = {{"f", "void f() {}\n"}},
                    .lines = {{1, 0, "#include <b.h>"}, {3, 3, "  y();"}},
                    .parameters = {}}),

@@ -16,7 +16,7 @@ constexpr const char* kChange =
 TEST(ModelAgents, Prompts) {
   ModelKit kit;
   kit.AskAll();
-  ASSERT_EQ(kit.model->asked.size(), 6u);
+  ASSERT_EQ(kit.model->asked.size(), 7u);
   std::string lengths;
   for (const llm::Question& question : kit.model->asked) {
     const std::string name(Name(question.role));
@@ -57,6 +57,24 @@ TEST(ModelAgents, EqualSituationsAskEqualQuestions) {
   b.AskAll();
   for (size_t i = 0; i < a.model->asked.size(); ++i)
     EXPECT_EQ(llm::IdOf(a.model->asked[i]), llm::IdOf(b.model->asked[i]));
+}
+
+// Each a question of its own, whose answers are kept apart; all of them are asked at once.
+TEST(ModelAgents, SeveralAnswersOfAModelAreSeveralCandidates) {
+  ModelKit kit;
+  const agents::Team team = agents::MakeTeam({{core::AgentRole::kOptimizer, {.samples = 2, .engines = {kit.Desk()}}}});
+  const auto waits = team.optimizer->Propose({kit.At(), kit.plan});
+  ASSERT_TRUE(waits) << waits.error().message;
+  ASSERT_EQ(kit.model->asked.size(), 2u);
+  EXPECT_EQ(std::get<agents::Waiting>(*waits).questions.size(), 2u);
+  EXPECT_NE(llm::IdOf(kit.model->asked[0]), llm::IdOf(kit.model->asked[1]));
+  EXPECT_EQ(llm::RenderPrompt(kit.model->asked[0]), llm::RenderPrompt(kit.model->asked[1]));
+  kit.model->asked.clear();
+  kit.model->Answer(kChange);
+  kit.model->Answer(std::string(kChange).replace(std::string(kChange).find("{}\""), 2, "{ }"));
+  const auto attempts = team.optimizer->Propose({kit.At(), kit.plan});
+  ASSERT_TRUE(attempts) << attempts.error().message;
+  EXPECT_EQ(std::get<std::vector<agents::Attempt>>(*attempts).size(), 2u);
 }
 
 // What came of a question stands in the prompts of later ones. A replay, or another folder, is another engine, and must
@@ -103,10 +121,59 @@ TEST(ModelAgents, PlansCiteWhatIsThere) {
     }
     // Returned once with the reason, and then dropped.
     ASSERT_EQ(kit.model->asked.size(), 2u);
-    EXPECT_EQ(kit.model->asked[1].corrections.at(0).fault, row.fault);
+    EXPECT_EQ(kit.model->asked[1].corrections.at(0).fault, llm::CorrectionOf("", row.fault).fault);
     EXPECT_EQ(std::get<agents::NoProposal>(*plans).reason,
               std::string("the model: the answer cannot be used: ") + row.fault);
   }
+}
+
+// A reader mends what rules read off the source, and no number; its notes are an account.
+TEST(ModelAgents, AReadingMendsWhatWasReadAndCountsNothing) {
+  struct Row {
+    const char *answer, *fault;
+    double one_thread_per_row;
+    core::OperationClass operation;
+  };
+  using enum core::OperationClass;
+  const Row rows[] = {
+      {R"({"operation": "scan", "corrections": [], "notes": ["n"]})", nullptr, 1, kRowNormalization},
+      {R"({"operation": "scan", "corrections": [{"field": "one_thread_per_row", "holds": false, "line": 3}], "notes": ["n"]})",
+       nullptr, 0, kRowNormalization},
+      {R"({"operation": "scan", "corrections": [{"field": "one_thread_per_row", "holds": false, "line": 300}], "notes": []})",
+       "corrections: one_thread_per_row: the file has no line 300", 1, kRowNormalization}};
+  for (const Row& row : rows) {
+    ModelKit kit;
+    for (int i = 0; i < 2; ++i) kit.model->Answer(row.answer);
+    const auto reading = kit.Extract();
+    ASSERT_TRUE(reading) << reading.error().message;
+    if (row.fault != nullptr) {
+      EXPECT_EQ(kit.model->asked.at(1).corrections.at(0).fault, llm::CorrectionOf("", row.fault).fault);
+      continue;
+    }
+    const auto& features = std::get<std::vector<agents::ExtractedFeatures>>(*reading).at(0);
+    EXPECT_EQ(features.evidence.GetOr("one_thread_per_row", -1), row.one_thread_per_row);
+    EXPECT_EQ(features.evidence.operation, row.operation) << "what is known stays";
+    EXPECT_EQ(features.notes, std::vector<std::string>{"n"});
+  }
+  ModelKit unknown;
+  unknown.features.evidence.SetOperation(kUnknown);
+  unknown.model->Answer(rows[0].answer);
+  EXPECT_EQ(std::get<std::vector<agents::ExtractedFeatures>>(*unknown.Extract()).at(0).evidence.operation, kScan);
+  // No field that was counted may be named.
+  ModelKit counted;
+  for (int i = 0; i < 2; ++i)
+    counted.model->Answer(
+        R"({"operation": "scan", "corrections": [{"field": "dram_throughput_pct", "holds": true, "line": 1}], "notes": []})");
+  EXPECT_TRUE(std::holds_alternative<agents::NoProposal>(*counted.Extract()));
+}
+
+TEST(ModelAgents, NotesOfAReadingStandInLaterPromptsAsAnAccount) {
+  ModelKit kit;
+  kit.features.notes = {"sixteen lanes share a channel"};
+  ASSERT_TRUE(kit.Plan());
+  EXPECT_NE(llm::RenderPrompt(kit.model->asked.at(0))
+                .find("By the account of the Feature Extractor, a model that read the code:\n- \"sixteen lanes"),
+            std::string::npos);
 }
 
 TEST(ModelAgents, AChangeIsSplicedAndBecomesACandidate) {
@@ -133,8 +200,9 @@ TEST(ModelAgents, AnEditOutsideTheEntryIsRefusedBeforeAnythingRuns) {
   kit.model->Answer(outside);
   const auto attempts = kit.Optimize();
   ASSERT_TRUE(attempts) << attempts.error().message;
-  EXPECT_EQ(kit.model->asked.at(1).corrections.at(0).fault,
-            "the edit changes other_entry, which softmax_forward does not use (line 9 of the changed file)");
+  EXPECT_NE(kit.model->asked.at(1).corrections.at(0).fault.find(
+                "the edit changes other_entry, which softmax_forward does not use (line 9 of the changed file)"),
+            std::string::npos);
   EXPECT_TRUE(std::holds_alternative<agents::NoProposal>(*attempts));
 }
 
@@ -247,8 +315,8 @@ TEST(ModelAgents, AnotherModelAnswersForOneThatCannotBeAsked) {
     out->answers = {llm::Failed{.kind = llm::FailureKind::kOverloaded, .message = "m"}};
     kit.model->Answer(
         R"({"none": "", "plans": [{"method": "one_way", "why": "w", "evidence": [{"field": "loops", "value": 3}], "expected": [], "instructions": "i"}]})");
-    const agents::Team team =
-        agents::MakeTeam({{core::AgentRole::kPlanner, {order, {{"out", out, {}}, {"desk", kit.model, {}}}}}});
+    const agents::Team team = agents::MakeTeam(
+        {{core::AgentRole::kPlanner, {.order = order, .engines = {{"out", out, {}}, {"desk", kit.model, {}}}}}});
     const auto plans = team.planner->Propose({kit.At(), kit.match, kit.match, {}, kit.learned});
     ASSERT_TRUE(plans) << plans.error().message;
     const auto* none = std::get_if<agents::NoProposal>(&*plans);

@@ -166,6 +166,9 @@ struct ModelKit {
   std::shared_ptr<ListedModel> model = std::make_shared<ListedModel>();
   core::Candidate original_candidate;
 
+  Result<agents::Proposal<agents::ExtractedFeatures>> Extract() {
+    return agents::MakeModelExtractor(Desk())->Propose({At()});
+  }
   Result<agents::Proposal<agents::Draft>> Generate() {
     return agents::MakeModelGenerator(Desk())->Propose({At(), match, match, {}, learned});
   }
@@ -186,6 +189,7 @@ struct ModelKit {
   }
   // Asks every agent once.
   void AskAll() {
+    EXPECT_TRUE(Extract());
     EXPECT_TRUE(Generate());
     EXPECT_TRUE(Plan());
     EXPECT_TRUE(Optimize());

@@ -19,7 +19,7 @@ TEST(ModelSettings, AreRead) {
            "structured: fenced, max_output_tokens: 900, stall: 5}\n"
            "  program: {transport: command, command: [claude, -p], price: {input: 3, output: 15, cache_read: 0.3}}\n"
            "  desk: {transport: offline, folder: /srv/exchange}\n",
-           "agents:\n  planner: {first: [built_in, local]}\n  optimizer: {all: [writer, desk]}\n"),
+           "agents:\n  planner: {first: [built_in, local]}\n  optimizer: {all: [writer, desk], samples: 3}\n"),
       "c.yml");
   ASSERT_TRUE(config) << config.error().Format();
   ASSERT_EQ(config->models.size(), 4u);
@@ -39,6 +39,8 @@ TEST(ModelSettings, AreRead) {
   EXPECT_FALSE(config::IsPaid(desk));
   EXPECT_EQ(config->agents.at(core::AgentRole::kPlanner).order, config::AskOrder::kFirst);
   EXPECT_EQ(config->agents.at(core::AgentRole::kOptimizer).engines, (std::vector<std::string>{"writer", "desk"}));
+  EXPECT_EQ(config->agents.at(core::AgentRole::kOptimizer).samples, 3);
+  EXPECT_EQ(config->agents.at(core::AgentRole::kPlanner).samples, 1);
   EXPECT_FALSE(config->agents.contains(core::AgentRole::kCritic));
 }
 

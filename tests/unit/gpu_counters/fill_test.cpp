@@ -116,6 +116,13 @@ TEST(Fill, Counters) {
   }
 }
 
+TEST(Fill, HalvesThatAreConvertedAreNoArithmetic) {
+  EXPECT_FALSE(HasHalfArithmetic("cvt.f32.f16 %f1, %rs1;\nfma.rn.f32 %f2, %f1, %f3, %f2;\nld.global.v2.b32 ..."));
+  EXPECT_TRUE(HasHalfArithmetic("{ .reg .b16 a;\n  fma.rn.f16 %rs1, %rs2, %rs3, %rs4;}\n"));
+  EXPECT_TRUE(HasHalfArithmetic("@%p1 add{mul.bf16x2 %r1, %r2, %r3;}"));
+  EXPECT_FALSE(HasHalfArithmetic("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1}"));
+}
+
 TEST(Fill, APartialSumIsNotMeasured) {
   core::LaunchReport report = Geometry();
   Fill(report, {{Threads("fadd"), 10}, {Threads("fmul"), 20}}, TestChip());
@@ -200,7 +207,7 @@ TEST(Fill, WithoutCountersEverythingIsUnmeasured) {
   report.time.total_us = 50;
   Fill(report, {}, TestChip());
   EXPECT_EQ(report.time.total_us, 50);
-  EXPECT_EQ(report.time.limiter, "overhead");
+  EXPECT_EQ(report.time.limiter, "") << "the launch alone says nothing";
   for (const auto& field : core::Fields(report.counters)) {
     const bool geometry = field.name == "warps" || field.name == "blocks";
     EXPECT_EQ(report.unmeasured.count(std::string(field.name)), geometry ? 0u : 1u) << field.name;

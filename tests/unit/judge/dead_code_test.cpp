@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rewrite/added_lines.h"
 #include "tests/unit/judge/judge_bench.h"
 
 namespace warpwright {
@@ -14,6 +15,10 @@ namespace {
 
 using judge::AddedCode;
 using Sizes = AddedCode::Sizes;
+
+AddedCode Added(std::string_view original, std::string_view candidate) {
+  return AddedCode(rewrite::AddedLines(original, candidate), "k.cu");
+}
 
 constexpr const char* kOriginal = "int k;\nsum += x[k];\n}\n";
 // Lines 2 and 3 are new, 4 is the old one elsewhere and indented; a comment adds no code.
@@ -38,7 +43,7 @@ TEST(DeadCode, IsWhatNothingRunsAndWhatOnlyOtherSizesUse) {
   };
   for (const Row& row : rows) {
     SCOPED_TRACE(row.name);
-    AddedCode added(kOriginal, kCandidate, "k.cu");
+    AddedCode added = Added(kOriginal, kCandidate);
     added.Saw(row.in_case, Sizes::kOfCountedCase);
     added.Saw(row.elsewhere, Sizes::kOther);
     const auto refused = added.Judge();
@@ -59,7 +64,7 @@ TEST(DeadCode, ANewHeadOverAnOldStatementIsNoWork) {
       "(w[k]);\n";
   const auto judge = [](const char* from, const char* to, std::vector<core::LineUse> in_case,
                         std::vector<core::LineUse> elsewhere) {
-    AddedCode added(from, to, "k.cu");
+    AddedCode added = Added(from, to);
     added.Saw(in_case, Sizes::kOfCountedCase);
     added.Saw(elsewhere, Sizes::kOther);
     return added.Judge();
@@ -83,7 +88,7 @@ TEST(DeadCode, ARemainderNeedsAnOddShapeOnly) {
   const auto uses = [](uint64_t wide, uint64_t rest) {
     return std::vector<core::LineUse>{{"k.cu", 2, wide, true}, {"k.cu", 3, rest, true}};
   };
-  AddedCode added(kOriginal, text, "k.cu");
+  AddedCode added = Added(kOriginal, text);
   added.Saw(uses(8, 0), Sizes::kOfCountedCase);
   EXPECT_FALSE(added.complete());
   added.Saw(uses(7, 1), Sizes::kOther);
@@ -100,11 +105,11 @@ TEST(DeadCode, ASumOfWhatAnOldLineLoadsIsWork) {
     return std::vector<core::LineUse>{{"k.cu", 1, 1, false}, {"k.cu", 2, loop, true}, {"k.cu", 3, loop, false},
                                       {"k.cu", 4, 1, false}, {"k.cu", 5, rest, true}, {"k.cu", 6, rest, false}};
   };
-  AddedCode added(original, unrolled, "k.cu");
+  AddedCode added = Added(original, unrolled);
   added.Saw(uses(8, 0), Sizes::kOfCountedCase);
   added.Saw(uses(4, 1), Sizes::kOther);
   EXPECT_FALSE(added.Judge());
-  AddedCode hidden(original, "if (n == 77)\nfloat v = x[k + 1];\nelse\nfloat v = x[k];\nsum += v * v;\n", "k.cu");
+  AddedCode hidden = Added(original, "if (n == 77)\nfloat v = x[k + 1];\nelse\nfloat v = x[k];\nsum += v * v;\n");
   hidden.Saw({{"k.cu", 1, 9, false}, {"k.cu", 2, 0, true}, {"k.cu", 4, 9, true}}, Sizes::kOfCountedCase);
   hidden.Saw({{"k.cu", 2, 9, true}}, Sizes::kOther);
   EXPECT_TRUE(hidden.Judge()) << "a branch is no work";
@@ -113,7 +118,7 @@ TEST(DeadCode, ASumOfWhatAnOldLineLoadsIsWork) {
 // Of an unrolled loop, a part that is never reached may be all that has the line.
 TEST(DeadCode, APragmaStandsBetweenNoStatements) {
   const auto is_refused = [](const std::string& directive) {
-    AddedCode added(kOriginal, "for (;;) {\n  int q = q0 + j;\n" + directive + "\n  v = x[q];\n", "k.cu");
+    AddedCode added = Added(kOriginal, "for (;;) {\n  int q = q0 + j;\n" + directive + "\n  v = x[q];\n");
     added.Saw({{"k.cu", 2, 0, false}, {"k.cu", 4, 9, true}}, Sizes::kOfCountedCase);
     return added.Judge().has_value();
   };
@@ -125,7 +130,7 @@ TEST(DeadCode, APragmaStandsBetweenNoStatements) {
 // The head of a loop may have no instructions of its own.
 TEST(DeadCode, APlainStatementRunsWhereALaterBlockOfItsOwnDoes) {
   const auto is_refused = [](const std::string& head, const std::string& work) {
-    AddedCode added(kOriginal, "for (;;) {\n  int q = q0 + j;\n  " + head + "\n    " + work + "\n  }\n}\n", "k.cu");
+    AddedCode added = Added(kOriginal, "for (;;) {\n  int q = q0 + j;\n  " + head + "\n    " + work + "\n  }\n}\n");
     added.Saw({{"k.cu", 2, 0, false}, {"k.cu", 4, 9, true}}, Sizes::kOfCountedCase);
     return added.Judge().has_value();
   };
@@ -151,7 +156,7 @@ TEST(DeadCode, AHeadRunsWhereItsBlockDoes) {
               {"switch (k) {", 9, true}};
   for (const auto& row : rows) {
     const std::string text = fmt::format("int k = 0;\n{}\n  sum += x[k];\n}}\n", row.head);
-    AddedCode added("int k = 0;\n", text, "k.cu");
+    AddedCode added = Added("int k = 0;\n", text);
     added.Saw({{"k.cu", 2, 0, false}, {"k.cu", 3, row.body, true}}, Sizes::kOfCountedCase);
     EXPECT_EQ(added.Judge().has_value(), row.refused) << row.head;
   }
@@ -160,7 +165,7 @@ TEST(DeadCode, AHeadRunsWhereItsBlockDoes) {
 TEST(DeadCode, APlainStatementRunsWhereTheNextOneDoes) {
   const auto is_refused = [](const std::string& before, const std::string& line, const std::string& after,
                              bool memory) {
-    AddedCode added(kOriginal, before + "\n" + line + "\n" + after + "\n", "k.cu");
+    AddedCode added = Added(kOriginal, before + "\n" + line + "\n" + after + "\n");
     added.Saw({{"k.cu", 2, 0, memory}, {"k.cu", 3, 9, true}}, Sizes::kOfCountedCase);
     return added.Judge().has_value();
   };
@@ -179,8 +184,8 @@ TEST(DeadCode, APlainStatementRunsWhereTheNextOneDoes) {
 }
 
 TEST(DeadCode, MovedCodeIsNotAdded) {
-  EXPECT_FALSE(AddedCode("a;\nb;\nc;\n", "  b;\nc;\n\ta;\r\n// why\n", "k.cu").any());
-  EXPECT_TRUE(AddedCode("a;\n", "a;\na;\n", "k.cu").any()) << "a second copy is";
+  EXPECT_FALSE(Added("a;\nb;\nc;\n", "  b;\nc;\n\ta;\r\n// why\n").any());
+  EXPECT_TRUE(Added("a;\n", "a;\na;\n").any()) << "a second copy is";
 }
 
 // As of a repository whose cases with weight are a GPU's.

@@ -60,7 +60,7 @@ class ModelLoop : public ::testing::Test {
     loop.team = [this](memory::Journal& journal) -> Result<agents::Team> {
       const agents::Engine built_in{"built_in", nullptr, {}},
           model{"desk", std::make_shared<llm::JournalledModel>(desk, journal), {}};
-      const agents::Engines both{agents::AskOrder::kFirst, {built_in, model}};
+      const agents::Engines both{.order = agents::AskOrder::kFirst, .engines = {built_in, model}};
       return agents::MakeTeam(
           {{core::AgentRole::kPlanner, both}, {core::AgentRole::kOptimizer, both}, {core::AgentRole::kRepairer, both}});
     };
@@ -89,6 +89,24 @@ class ModelLoop : public ::testing::Test {
 constexpr auto kPlanner = core::AgentRole::kPlanner;
 constexpr auto kOptimizer = core::AgentRole::kOptimizer;
 constexpr auto kRepairer = core::AgentRole::kRepairer;
+
+// Who reads is asked once for a version, before anybody plans for it.
+TEST_F(ModelLoop, AVersionIsReadBeforeItIsPlannedFor) {
+  loop.team = [this](memory::Journal& journal) -> Result<agents::Team> {
+    const agents::Engine model{"desk", std::make_shared<llm::JournalledModel>(desk, journal), {}};
+    const agents::Engines alone{.order = agents::AskOrder::kFirst, .engines = {model}};
+    return agents::MakeTeam({{core::AgentRole::kFeatureExtractor, alone}, {core::AgentRole::kPlanner, alone}});
+  };
+  loop.AddMethod("fast", {.gain = 2, .gain_of_case = {}, .fails = {}});
+  EXPECT_EQ(Run().pending.size(), 1u);
+  Answer(core::AgentRole::kFeatureExtractor, "# The code",
+         R"({"operation": "scan", "corrections": [], "notes": ["the last trip is needed"]})");
+  const search::RefineResult planning = Run();
+  ASSERT_EQ(planning.pending.size(), 1u);
+  Answer(kPlanner, "the last trip is needed", R"({"none": "nothing", "plans": []})");
+  EXPECT_TRUE(Run().pending.empty());
+  EXPECT_EQ(desk->questions.size(), 2u);
+}
 
 TEST_F(ModelLoop, TheBuiltInPlansComeFirstAndTheTaskWaitsForTheRest) {
   loop.AddMethod("fast", {.gain = 2, .gain_of_case = {}, .fails = {}});
@@ -208,7 +226,8 @@ TEST_F(ModelLoop, AVersionOfTheGeneratorIsASeed) {
   loop.team = [this](memory::Journal& journal) -> Result<agents::Team> {
     const agents::Engine built_in{"built_in", nullptr, {}},
         model{"desk", std::make_shared<llm::JournalledModel>(desk, journal), {}};
-    return agents::MakeTeam({{core::AgentRole::kGenerator, {agents::AskOrder::kAll, {built_in, model}}}});
+    return agents::MakeTeam(
+        {{core::AgentRole::kGenerator, {.order = agents::AskOrder::kAll, .engines = {built_in, model}}}});
   };
   EXPECT_EQ(Run().pending.size(), 1u);
   Answer(
@@ -331,8 +350,8 @@ TEST_F(ModelLoop, ACriticMayRefuseBeforeAnythingRuns) {
     fresh.script["quick"].gain = 3;
     fresh.task.policy.max_rounds = 3;
     fresh.team = [this](memory::Journal& journal) -> Result<agents::Team> {
-      const agents::Engines model{agents::AskOrder::kFirst,
-                                  {{"desk", std::make_shared<llm::JournalledModel>(desk, journal), {}}}};
+      const agents::Engines model{.order = agents::AskOrder::kFirst,
+                                  .engines = {{"desk", std::make_shared<llm::JournalledModel>(desk, journal), {}}}};
       return agents::MakeTeam({{core::AgentRole::kPlanner, model},
                                {core::AgentRole::kOptimizer, model},
                                {core::AgentRole::kCritic, model}});
