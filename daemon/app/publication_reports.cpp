@@ -80,17 +80,17 @@ Status WriteFolder(const fs::path& folder, const std::vector<OptimizedKernel>& k
 }  // namespace
 
 Status WriteReports(const ReportPlaces& places, const std::vector<OptimizedKernel>& kernels, const RunReport& report,
-                    const std::function<void(const std::string&)>& notice) {
+                    const std::function<void(const std::string&)>& warn) {
   if (!places.folder.empty()) WW_TRY(WriteFolder(places.folder, kernels, report.report));
   if (!places.summary.empty()) WW_TRY(Append(places.summary, report::RenderJobSummary(Summaries(kernels))));
-  if (!places.output.empty()) WW_TRY(WriteStepOutputs(places.output, Outputs(places, kernels, report), notice));
+  if (!places.output.empty()) WW_TRY(WriteStepOutputs(places.output, Outputs(places, kernels, report), warn));
   return {};
 }
 
-Status WriteFailure(const ReportPlaces& places, const std::function<void(const std::string&)>& notice) {
+Status WriteFailure(const ReportPlaces& places, const std::function<void(const std::string&)>& warn) {
   if (places.output.empty()) return {};
   const RunReport none{.report = {}, .kernels = "[]", .trajectory = {}, .result = "error"};
-  return WriteStepOutputs(places.output, Outputs(places, {}, none), notice);
+  return WriteStepOutputs(places.output, Outputs(places, {}, none), warn);
 }
 
 }  // namespace warpwright::app

@@ -21,9 +21,9 @@ struct RunReport {
   std::string result;  // RunResult
 };
 Status WriteReports(const ReportPlaces& places, const std::vector<OptimizedKernel>& kernels, const RunReport& report,
-                    const std::function<void(const std::string&)>& notice);
+                    const std::function<void(const std::string&)>& warn);
 
 // What later steps read, where the run failed before there was a result.
-Status WriteFailure(const ReportPlaces& places, const std::function<void(const std::string&)>& notice);
+Status WriteFailure(const ReportPlaces& places, const std::function<void(const std::string&)>& warn);
 
 }  // namespace warpwright::app

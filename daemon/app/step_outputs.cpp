@@ -19,11 +19,11 @@ std::string RandomDelimiter() { return fmt::format("ww{:016x}{:016x}", base::Sec
 }  // namespace
 
 Status WriteStepOutputs(const std::filesystem::path& file, const StepOutputs& outputs,
-                        const std::function<void(const std::string&)>& notice) {
+                        const std::function<void(const std::string&)>& warn) {
   std::string text;
   for (const auto& [name, given] : outputs) {
     const bool large = given.size() > kMaxOutputBytes;
-    if (large) notice(fmt::format("the output '{}' has {} bytes and was omitted", name, given.size()));
+    if (large) warn(fmt::format("the output '{}' has {} bytes and was omitted", name, given.size()));
     const std::string delimiter = RandomDelimiter();
     text += fmt::format("{}<<{}\n{}\n{}\n", name, delimiter, large ? "" : given, delimiter);
   }

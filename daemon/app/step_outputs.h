@@ -13,8 +13,8 @@ namespace warpwright::app {
 
 using StepOutputs = std::vector<std::pair<std::string, std::string>>;
 // Appends to `file`. Each value is enclosed in delimiters that its author could not have predicted. A value over 400 KB
-// is omitted and reported to `notice`, since GitHub refuses a job's outputs over 1 MB in total.
+// is omitted and reported to `warn`, since GitHub refuses a job's outputs over 1 MB in total.
 Status WriteStepOutputs(const std::filesystem::path& file, const StepOutputs& outputs,
-                        const std::function<void(const std::string&)>& notice);
+                        const std::function<void(const std::string&)>& warn);
 
 }  // namespace warpwright::app

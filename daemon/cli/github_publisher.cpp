@@ -99,7 +99,7 @@ Status GithubPublisher::ConnectForge() {
   forge::GithubOptions options;
   options.api = options_.api;
   options.cache = workspace_.state() / "etags";
-  options.notice = [](const std::string& text) { fmt::print(stderr, "warpwright: {}\n", text); };
+  options.warn = [](const std::string& text) { fmt::print(stderr, "warpwright: {}\n", text); };
   forge::UseTokens(tokens_, options);
   WW_ASSIGN(forge_, forge::GithubClient::Create(options, *http_, clock_));
   return {};

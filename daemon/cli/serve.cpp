@@ -183,7 +183,7 @@ class Server {
     options.cache = config_.state / "etags";
     options.sleep = sleep;
     options.stopping = stopping;
-    options.notice = [](const std::string& text) { base::Log(base::LogLevel::kWarning, "github", text); };
+    options.warn = [](const std::string& text) { base::Log(base::LogLevel::kWarning, "github", text); };
     options.observe = [this](const forge::GithubCall& call) {
       store_->Count("github_requests_total", call.limited       ? "limited"
                                              : call.status == 0 ? "no_answer"

@@ -52,7 +52,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
-    Place(YamlNode(NewData(YamlNode::Kind::kNull, mark)));
+    Attach(YamlNode(NewData(YamlNode::Kind::kNull, mark)));
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
     Refuse(mark, "aliases (*name) are not allowed", "write the value out where it is used");
@@ -68,7 +68,7 @@ class TreeBuilder : public YAML::EventHandler {
     auto data = NewData(YamlNode::Kind::kScalar, mark);
     data->text = value;
     data->quoted = tag == "!";
-    Place(YamlNode(std::move(data)));
+    Attach(YamlNode(std::move(data)));
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
                        YAML::EmitterStyle::value) override {
@@ -119,10 +119,10 @@ class TreeBuilder : public YAML::EventHandler {
   void Close() {
     YamlNode node(std::move(levels_.back().data));
     levels_.pop_back();
-    Place(std::move(node));
+    Attach(std::move(node));
   }
 
-  void Place(YamlNode node) {
+  void Attach(YamlNode node) {
     if (levels_.empty()) {
       root_ = std::move(node);
       return;

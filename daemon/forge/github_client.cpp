@@ -59,12 +59,12 @@ Result<std::unique_ptr<GithubClient>> GithubClient::Create(GithubOptions options
 }
 
 void GithubClient::State::Say(const std::string& text) {
-  if (!options.notice) return;
+  if (!options.warn) return;
   {
     const std::lock_guard lock(mutex);
     if (said.size() >= kMaxNotices || !said.insert(text).second) return;
   }
-  options.notice(text);
+  options.warn(text);
 }
 
 Result<std::string> GithubClient::State::Login(const RepositoryName& repository, RetryBudget& patience) {

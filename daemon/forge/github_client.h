@@ -41,9 +41,9 @@ struct GithubOptions {
   std::string label = "warpwright";  // of the dashboard's issue
   RetryRules retry = {};
   std::function<void(std::chrono::milliseconds)> sleep =
-      {};                                               // empty: this thread sleeps. May return early if `stopping`
-  std::function<bool()> stopping = {};                  // true: waits end immediately with an Error
-  std::function<void(const std::string&)> notice = {};  // what an operator should know; each text once
+      {};                                             // empty: this thread sleeps. May return early if `stopping`
+  std::function<bool()> stopping = {};                // true: waits end immediately with an Error
+  std::function<void(const std::string&)> warn = {};  // what an operator should know; each text once
   std::function<void(const GithubCall&)> observe = {};
 };
 
@@ -52,7 +52,7 @@ struct GithubOptions {
 //   name). Only differences are sent (line endings are ignored). A draft stays a draft: a user marks it ready. Missing
 //   labels are added, unless a user removed them; reviewers are requested only once, ever. `expected_body`: forge.h.
 // - PutCheck needs a GitHub App (in an Action: its own token). With any other token it writes a commit status instead,
-//   and reports so once through `notice`; neutral and skipped are then "success". Annotations that exist already are
+//   and reports so once through `warn`; neutral and skipped are then "success". Annotations that exist already are
 //   not sent again.
 // - PutDashboard finds our issue by marker, open or closed; a closed one is updated, not reopened and not replaced.
 // - PutComment with an empty marker: the body itself is the marker.

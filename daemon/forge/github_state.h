@@ -18,7 +18,7 @@ struct GithubClient::State {
   std::unique_ptr<GithubTransport> transport;
   std::mutex mutex;                      // for what follows
   std::optional<std::string> login;      // empty text: the token does not identify an account
-  std::set<std::string> said;            // through options.notice
+  std::set<std::string> said;            // through options.warn
   std::set<std::string> without_checks;  // "owner/name" whose token may not write check runs
   std::set<std::string> refused;         // labels and reviewers that were refused, "owner/name#7 label x"
 

@@ -45,7 +45,7 @@ struct RetryBudget {
 
 class GithubTransport {
  public:
-  // Uses all of `options` but login, label and notice. kConfig: they make no sense.
+  // Uses all of `options` but login, label and warn. kConfig: they make no sense.
   static Result<std::unique_ptr<GithubTransport>> Create(const GithubOptions& options, http::Client& http,
                                                          const base::Clock& clock);
 

@@ -32,8 +32,11 @@ struct PcSamples {
 
 // The run to sample. CUPTI knows only modules that were loaded while sampling was enabled, and counts samples in older
 // ones as foreign: so `load` loads the module, even if it is loaded already, and prepares the state before the kernels;
-// `run` launches the kernels of that copy. Both wait for completion. `expected_us` is roughly how long the kernels
-// take: the period is chosen so that long runs do not overflow the buffer and short ones are still sampled.
+// `run` launches the kernels of that copy, which must stay loaded as long as the context: what CUPTI knows of it
+// outlives it, and where its addresses are used again, samples of the next module count as the old one's (hot lines
+// were those of the ends of kernels alone, which the older ones had been too short for; seen on an H200). Both wait for
+// completion. `expected_us` is roughly how long the kernels take: the period is chosen so that long runs do not
+// overflow the buffer and short ones are still sampled.
 struct SampledRun {
   std::function<Status()> load, run;
   double expected_us = 0;

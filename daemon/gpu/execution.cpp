@@ -306,7 +306,9 @@ Step Execution::Count() {
   counted.reload = [&]() -> Status {
     replay_.reset();
     first = std::move(module_);
-    return as_status(Load());
+    const Step loaded = Load();
+    if (module_ != nullptr) module_->StayLoaded();
+    return as_status(loaded);
   };
   counted.expected_us = run_.time_us;
   counted.spent = [this](const char* part) { Spent(part); };

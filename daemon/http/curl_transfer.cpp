@@ -113,7 +113,7 @@ std::string WithoutSecrets(std::string text, const ClientRequest& request) {
 tl::unexpected<Error> FailCurl(CURLcode code, const char* detail, const Exchange& exchange, const Target& target) {
   const ClientRequest& request = exchange.request;
   const auto at_place = [&](std::string_view what) {
-    return fmt::format("{} {}: {}", request.method, target.Place(), what);
+    return fmt::format("{} {}: {}", request.method, target.Endpoint(), what);
   };
   switch (exchange.ending) {
     case Ending::kStopping: return Fail(ErrorCode::kTimeout, at_place("broken off, since the program ends"));
@@ -317,7 +317,8 @@ Result<ClientResponse> Transfer(const CurlHandles& handles, const ClientOptions&
   if (!begun && (code != CURLE_OK || exchange.ending != Ending::kByCurl))
     return FailCurl(code, detail, exchange, target);
   if (!exchange.head_complete)  // libcurl takes what there is of a head for all of it
-    return Fail(ErrorCode::kIo, fmt::format("{} {}: the answer ends within its head", request.method, target.Place()));
+    return Fail(ErrorCode::kIo,
+                fmt::format("{} {}: the answer ends within its head", request.method, target.Endpoint()));
   exchange.answer.end = EndOf(exchange, code);
   return std::move(exchange.answer);
 }

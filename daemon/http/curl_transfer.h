@@ -14,7 +14,7 @@ struct Target {
   std::string scheme, host, port, path;
   std::string Origin() const { return scheme + "://" + host + ":" + port; }
   // For messages: without the query, which may be long, and without any part of the URL that may hold a secret.
-  std::string Place() const { return host + path; }
+  std::string Endpoint() const { return host + path; }
   bool IsLoopback() const;
 };
 // kEnvironment: not an address that is spoken to.

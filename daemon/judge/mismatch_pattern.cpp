@@ -45,7 +45,7 @@ void MismatchPattern::Add(size_t index, double actual, double expected) {
   if (ratio_ != 0 && std::fabs(ratio - ratio_) <= 1e-3 * std::fabs(ratio_)) ++scaled_;
 }
 
-std::string MismatchPattern::Place(size_t count) const {
+std::string MismatchPattern::Location(size_t count) const {
   if (wrong_ == count) return "all of them";
   if (wrong_ < kFewest) return {};
   const bool gapless = indices_.high - indices_.low + 1 == wrong_;
@@ -75,7 +75,7 @@ std::string MismatchPattern::Scale() const {
 }
 
 std::string MismatchPattern::Describe(size_t count) const {
-  const std::string place = Place(count), scale = Scale();
+  const std::string place = Location(count), scale = Scale();
   return place + (place.empty() || scale.empty() ? "" : ", ") + scale;
 }
 

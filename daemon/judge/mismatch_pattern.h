@@ -25,7 +25,7 @@ class MismatchPattern {
     void Add(size_t value);
     bool one() const { return low == high; }
   };
-  std::string Place(size_t count) const;
+  std::string Location(size_t count) const;
   std::string Scale() const;
 
   size_t columns_ = 1;  // the last dimension

@@ -57,13 +57,13 @@ void ExpressionShadow::Lossy(std::string what) {
   if (lossy_.size() < kMaxLossy && lossy_.insert(what).second) trace_.lossy.push_back(std::move(what));
 }
 
-std::string ExpressionShadow::Place(const Instruction& in) const {
+std::string ExpressionShadow::LocationOf(const Instruction& in) const {
   const sim::SourceLocation& place = locations_[in.line];
   return place.line > 0 ? fmt::format(" ({}:{})", place.file, place.line) : std::string();
 }
 
 void ExpressionShadow::LossyAt(const Instruction& in, std::string_view what) {
-  Lossy(fmt::format("{}{}", what, Place(in)));
+  Lossy(fmt::format("{}{}", what, LocationOf(in)));
 }
 
 // Numbers the slots that the kernel's instructions name.

@@ -70,7 +70,7 @@ class ExpressionShadow : public sim::Shadow {
   ExprId PredicateArg(int operand, uint32_t lane, bool negated);
   uint64_t ResultBits(const sim::Context& c, const sim::Instruction& in, int def, uint32_t lane, sim::Type type) const;
   uint64_t Thread(const sim::Context& c, uint32_t lane) const;
-  std::string Place(const sim::Instruction& in) const;  // "(scan.cu:12)"
+  std::string LocationOf(const sim::Instruction& in) const;  // "(scan.cu:12)"
   void LossyAt(const sim::Instruction& in, std::string_view what);
   void RecordBranch(const sim::Context& c, const sim::Instruction& in, uint32_t lane, ExprId predicate, bool taken);
   void RecordPredicates(const sim::Context& c, const sim::Instruction& in, uint32_t offset, bool negated,

@@ -42,14 +42,14 @@ int ResultsM(const TileShape& shape) { return shape.warp_m() / kLanesM; }
 int ResultsN(const TileShape& shape) { return shape.warp_n() / kLanesN; }
 
 // Where a thread's i-th row or column of `count` is: squares are `apart`.
-std::string Place(const char* thread, int count, const char* index, int apart) {
+std::string StridedIndex(const char* thread, int count, const char* index, int apart) {
   if (count == kSquare) return fmt::format("{} + {}", thread, index);
   return fmt::format("{} + {} / 4 * {} + {} % 4", thread, index, apart, index);
 }
 ResultLayout LayoutOf(const TileShape& shape) {
   const int m = ResultsM(shape), n = ResultsN(shape);
   const std::string column = n == kSquare ? "thread_n" : fmt::format("thread_n + j / 4 * {}", kSquare * kLanesN);
-  return {m, n, kSquare, Place("thread_m", m, "i", kSquare * kLanesM), column, "sums[i][j{}]", kLanesN};
+  return {m, n, kSquare, StridedIndex("thread_m", m, "i", kSquare * kLanesM), column, "sums[i][j{}]", kLanesN};
 }
 
 class TilesWriter final : public ContractionWriter {
@@ -100,8 +100,8 @@ class TilesWriter final : public ContractionWriter {
       body.Add("#pragma unroll");
       body.Add(fmt::format("for (int i = 0; i < {}; ++i) {}[i] = {}[stage][k][{}];", count, name, tile, at));
     };
-    fragment("a", m, left().tile(), Place("thread_m", m, "i", kSquare * kLanesM));
-    fragment("b", n, right().tile(), Place("thread_n", n, "i", kSquare * kLanesN));
+    fragment("a", m, left().tile(), StridedIndex("thread_m", m, "i", kSquare * kLanesM));
+    fragment("b", n, right().tile(), StridedIndex("thread_n", n, "i", kSquare * kLanesN));
     body.Add("#pragma unroll");
     body.Add(fmt::format("for (int i = 0; i < {}; ++i)", m));
     body.Add("#pragma unroll");

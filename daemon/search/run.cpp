@@ -58,9 +58,9 @@ void RefineRun::EndAfter(double seconds) const {
                                          std::chrono::duration<double>(seconds)));
 }
 
-void RefineRun::GiveNotice() {
+void RefineRun::WarnOfCounters() {
   for (const std::string& note : services.judge.notes())
-    if (note.starts_with(core::kCountersNote) && noticed_.insert(note).second && services.warn)
+    if (note.starts_with(core::kCountersNote) && warned_.insert(note).second && services.warn)
       services.warn(task.spec.name + ": " + note);
 }
 
@@ -79,7 +79,7 @@ Result<agents::ExtractedFeatures> RefineRun::Extract(const core::Candidate& cand
 Result<judge::Baseline> RefineRun::ReviewOriginal() {
   BeginAcceptance();
   WW_ASSIGN(judge::Baseline reviewed, services.judge.Prepare());
-  GiveNotice();
+  WarnOfCounters();
   return reviewed;
 }
 
@@ -93,7 +93,7 @@ Result<core::Verdict> RefineRun::Review(const core::Candidate& candidate, judge:
   // A check that was not finished is no check that was passed.
   if (BrokeOff()) return Fail(services.deadline->BreakOff());
   if (quick) longest_review = std::max(longest_review, Seconds() - begin);
-  GiveNotice();
+  WarnOfCounters();
   return verdict;
 }
 

@@ -111,8 +111,8 @@ class RefineRun {
   double SearchSeconds() const;
   // Work that begins now ends after these seconds of the task.
   void EndAfter(double seconds) const;
-  void GiveNotice();
-  std::set<std::string> noticed_;
+  void WarnOfCounters();
+  std::set<std::string> warned_;
   const std::unique_ptr<Selector> latest_gain_ = LatestGain();
 };
 

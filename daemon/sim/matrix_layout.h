@@ -70,7 +70,7 @@ struct MatrixDescriptor {
             static_cast<uint32_t>(bits >> 49 & 7)};
   }
   // Of the 16 bytes with eight terms of a row, or, across, with a term of eight rows: `row` and `term` are the first.
-  constexpr uint32_t Place(bool across, uint32_t row, uint32_t term) const {
+  constexpr uint32_t OffsetOf(bool across, uint32_t row, uint32_t term) const {
     if (swizzle == 0) return start + row / 8 * stride + term / 8 * leading + (across ? term % 8 : row % 8) * 16;
     const uint32_t rows = swizzle / 2;  // of a panel
     const uint32_t at = across ? start + row / rows * leading + term / 8 * stride + term % 8 * swizzle + row % rows * 2

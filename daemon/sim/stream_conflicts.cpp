@@ -45,7 +45,7 @@ std::string StreamConflicts::Describe(size_t index) const {
   return std::holds_alternative<core::MemsetOp>(op) ? "a memset" : "a copy";
 }
 
-std::string StreamConflicts::Place(uint64_t address) const {
+std::string StreamConflicts::ElementAt(uint64_t address) const {
   const auto& buffers = memory_.buffers();
   for (size_t i = 0; i < buffers.size(); ++i)
     if (address >= buffers[i].address && address < buffers[i].address + buffers[i].bytes)
@@ -62,7 +62,7 @@ std::optional<core::Fault> StreamConflicts::Note(size_t index, Touched touched) 
     core::Fault fault;
     fault.kind = core::Fault::Kind::kNotVisible;
     fault.message = fmt::format("{} and {} run on streams that nothing orders, and both touch {}, one of them writing",
-                                Describe(other), Describe(index), Place(*at));
+                                Describe(other), Describe(index), ElementAt(*at));
     if (const auto* launch = std::get_if<core::KernelLaunch>(&ops_[index])) {
       fault.kernel = launch->kernel;
       fault.file = launch->file;

@@ -25,7 +25,7 @@ class StreamConflicts {
 
  private:
   std::string Describe(size_t index) const;
-  std::string Place(uint64_t address) const;
+  std::string ElementAt(uint64_t address) const;
 
   const std::vector<core::PlanOp>& ops_;
   const PlanMemory& memory_;

@@ -251,7 +251,7 @@ class Finder {
     for (const auto& [name, text] : slices.host_headers) Add(name, text);
   }
   // At the first place of `token`, else at the entry.
-  core::PrecisionUse Place(const std::string& name, const std::string& token) const {
+  core::PrecisionUse LocationOf(const std::string& name, const std::string& token) const {
     for (const auto& [file, tokens] : files_)
       for (const Token& t : tokens)
         if (!token.empty() && t.text == token) return {name, file, t.line};
@@ -279,7 +279,7 @@ class Finder {
     AddUse(what + name, LastName(name));
   }
   void AddUse(const std::string& name, const std::string& token) {
-    uses_.try_emplace(std::string(core::kHostPrefix) + name, Place(name, token));
+    uses_.try_emplace(std::string(core::kHostPrefix) + name, LocationOf(name, token));
   }
   void AddAt(const std::string& name, const std::string& file, const Token& token) {
     uses_.try_emplace(std::string(core::kHostPrefix) + name, core::PrecisionUse{name, file, token.line});
@@ -337,7 +337,7 @@ Uses FindForeignUses(const HostObject& object, const std::set<std::string>& reco
 
 core::PrecisionUse PlaceUse(const std::string& name, const std::string& token, const Slices& slices) {
   static const std::set<std::string> none;
-  return Finder(none, slices).Place(name, token);
+  return Finder(none, slices).LocationOf(name, token);
 }
 
 Uses EntrySymbols(const HostObject& object, const Slices& slices) {

@@ -36,7 +36,7 @@ class FileSlicer {
   std::string Run(Slices& slices) {
     for (const Unit& unit : file_.units) {
       if (unit.kind != Unit::Kind::kMacro) {
-        Place(file_.code, unit, kept_.count(&unit) > 0);
+        Append(file_.code, unit, kept_.count(&unit) > 0);
       } else if (unused_macros_.count(&unit)) {
         edits_.push_back({unit.range, Spaces(unit.range)});
       }
@@ -69,7 +69,7 @@ class FileSlicer {
   void MacroBody(const Macro& macro) {
     const std::vector<Unit> units = SplitUnits(macro.body, 0, macro.body.size(), units_.macros, /*in_class=*/false);
     if (macro.declares && IsListOfDeclarations(macro, units)) {
-      for (const Unit& unit : units) Place(macro.body, unit, true);
+      for (const Unit& unit : units) Append(macro.body, unit, true);
     }
     const std::vector<size_t> open = macro.OpenBraces();
     if (side_ == Side::kDevice || open.empty()) return;
@@ -96,7 +96,7 @@ class FileSlicer {
     return true;
   }
 
-  void Place(const std::vector<Token>& code, const Unit& unit, bool kept) {
+  void Append(const std::vector<Token>& code, const Unit& unit, bool kept) {
     if (unit.kind == Unit::Kind::kUsingNamespace) kept = KeepsUsing(code, unit);
     if (unit.kind == Unit::Kind::kFunction && side_ == Side::kDevice && !OnDevice(unit)) kept = false;
     if (unit.kind == Unit::Kind::kVariable && side_ == Side::kDevice && !unit.is_const && !unit.is_constexpr &&
@@ -110,7 +110,7 @@ class FileSlicer {
       for (const Unit& member :
            SplitUnits(code, unit.body_open + 1, unit.body_close, units_.macros, /*in_class=*/true)) {
         if (member.kind == Unit::Kind::kFunction) Member(code, member);
-        if (member.kind == Unit::Kind::kType) Place(code, member, true);
+        if (member.kind == Unit::Kind::kType) Append(code, member, true);
       }
     }
   }

@@ -198,7 +198,7 @@ std::string At(std::string_view name, int64_t offset, uint32_t bytes) {
 
 }  // namespace
 
-std::string Place(const Context& c, uint64_t address, Space space, uint32_t bytes) {
+std::string DescribeAddress(const Context& c, uint64_t address, Space space, uint32_t bytes) {
   switch (space) {
     case Space::kShared: {
       const auto& names = c.kernel->shared_names;
@@ -229,7 +229,7 @@ const Instruction* StopOutOfBounds(Context& c, const Instruction* i, const uint6
     const std::string_view name = space == Space::kShared ? "shared" : space == Space::kLocal ? "local" : "parameter";
     return StopWithFault(c, i, core::Fault::Kind::kOutOfBounds, l,
                          fmt::format("out-of-bounds {} of {} bytes at {} ({} bytes of {} memory)", Verb(kind), bytes,
-                                     Place(c, address[l], space, ElementBytes(i)), size, name));
+                                     DescribeAddress(c, address[l], space, ElementBytes(i)), size, name));
   }
   return StopWithFault(c, i, core::Fault::Kind::kIllegalInstruction, kLanes,
                        fmt::format("an {} in {} memory", Verb(kind), space == Space::kLocal ? "local" : "parameter"));
@@ -241,7 +241,7 @@ const Instruction* StopMisaligned(Context& c, const Instruction* i, const uint64
     if (!(c.mask >> l & 1) || (address[l] & (bytes - 1)) == 0) continue;
     return StopWithFault(c, i, core::Fault::Kind::kMisaligned, l,
                          fmt::format("misaligned {} of {} bytes at {}", Verb(kind), bytes,
-                                     Place(c, address[l], space, ElementBytes(i))));
+                                     DescribeAddress(c, address[l], space, ElementBytes(i))));
   }
   return nullptr;
 }
@@ -249,12 +249,13 @@ const Instruction* StopMisaligned(Context& c, const Instruction* i, const uint64
 const Instruction* StopReadOnly(Context& c, const Instruction* i, uint64_t address, uint32_t lane) {
   return StopWithFault(
       c, i, core::Fault::Kind::kReadOnlyWrite, lane,
-      fmt::format("write to {}, which is read-only", Place(c, address, Space::kGlobal, ElementBytes(i))));
+      fmt::format("write to {}, which is read-only", DescribeAddress(c, address, Space::kGlobal, ElementBytes(i))));
 }
 
 const Instruction* StopUninitialized(Context& c, const Instruction* i, uint64_t address, uint32_t lane, Space space) {
-  return StopWithFault(c, i, core::Fault::Kind::kUninitializedRead, lane,
-                       fmt::format("read of {}, which was never written", Place(c, address, space, ElementBytes(i))));
+  return StopWithFault(
+      c, i, core::Fault::Kind::kUninitializedRead, lane,
+      fmt::format("read of {}, which was never written", DescribeAddress(c, address, space, ElementBytes(i))));
 }
 
 std::byte* ResolveLanes(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, AccessKind kind,
@@ -268,7 +269,7 @@ std::byte* ResolveLanes(Context& c, const Instruction* i, const uint64_t* addres
     if (!m || offset > m->bytes || bytes > m->bytes - offset) {
       StopWithFault(c, i, core::Fault::Kind::kOutOfBounds, l,
                     fmt::format("out-of-bounds {} of {} bytes at {}", Verb(kind), bytes,
-                                Place(c, address[l], Space::kGlobal, ElementBytes(i))));
+                                DescribeAddress(c, address[l], Space::kGlobal, ElementBytes(i))));
       return nullptr;
     }
     if (kind != AccessKind::kRead && m->read_only) {

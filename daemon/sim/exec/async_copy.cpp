@@ -88,10 +88,11 @@ bool CheckCopiesArrived(Context& c, const Instruction* i, const uint64_t* offset
     const auto l = static_cast<uint32_t>(std::countr_zero(m));
     const PendingCopy* copy = FindCopy(c, offset[l], bytes);
     if (!copy) continue;
-    StopWithFault(c, i, core::Fault::Kind::kSharedRace, l,
-                  fmt::format("read of {} while data is copied there that has not been waited for (the copy begins in "
-                              "line {}; its thread waits with cp.async.wait_group or cp.async.wait_all)",
-                              Place(c, offset[l], Space::kShared, bytes), c.program->locations[copy->at->line].line));
+    StopWithFault(
+        c, i, core::Fault::Kind::kSharedRace, l,
+        fmt::format("read of {} while data is copied there that has not been waited for (the copy begins in "
+                    "line {}; its thread waits with cp.async.wait_group or cp.async.wait_all)",
+                    DescribeAddress(c, offset[l], Space::kShared, bytes), c.program->locations[copy->at->line].line));
     return false;
   }
   return true;

@@ -64,7 +64,7 @@ bool Locate(Context& c, const Instruction* i, uint64_t* offset) {
     if (at.space != Space::kShared || at.address > c.shared_bytes || kBytes > c.shared_bytes - at.address) {
       StopWithFault(c, i, core::Fault::Kind::kOutOfBounds, lane,
                     at.space == Space::kShared ? fmt::format("an mbarrier at {}, outside shared memory",
-                                                             Place(c, at.address, Space::kShared, kBytes))
+                                                             DescribeAddress(c, at.address, Space::kShared, kBytes))
                                                : "an mbarrier that is not in shared memory");
       return false;
     }
@@ -113,7 +113,7 @@ bool Apply(Context& c, const Instruction* i, uint32_t lane, uint64_t offset, boo
   const auto op = static_cast<MbarrierOp>(i->mode);
   const auto refuse = [&](std::string why) {
     StopWithFault(c, i, core::Fault::Kind::kIllegalInstruction, lane,
-                  fmt::format("the mbarrier at {} {}", Place(c, offset, Space::kShared, kBytes), why));
+                  fmt::format("the mbarrier at {} {}", DescribeAddress(c, offset, Space::kShared, kBytes), why));
     return false;
   };
   if (!phase.valid) return refuse("is not initialised");
@@ -209,10 +209,10 @@ const Instruction* Mbarrier(Context& c, const Instruction* i) {
   if (++c.failing_waits < kFailingWaits) return i + 1;
   const auto lane = static_cast<uint32_t>(std::countr_zero(c.mask & ~successful));
   const Phase phase(WordAt(c, offset[lane]));
-  return StopWithFault(
-      c, i, core::Fault::Kind::kDivergentBarrier, lane,
-      fmt::format("the mbarrier at {} is never completed: {} of {} arrivals and {} bytes are missing",
-                  Place(c, offset[lane], Space::kShared, kBytes), phase.pending, phase.expected, phase.bytes));
+  return StopWithFault(c, i, core::Fault::Kind::kDivergentBarrier, lane,
+                       fmt::format("the mbarrier at {} is never completed: {} of {} arrivals and {} bytes are missing",
+                                   DescribeAddress(c, offset[lane], Space::kShared, kBytes), phase.pending,
+                                   phase.expected, phase.bytes));
 }
 
 }  // namespace

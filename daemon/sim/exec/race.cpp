@@ -60,8 +60,8 @@ bool ReportRace(Context& c, const Instruction* i, uint32_t lane, uint64_t offset
         "done in between";
   StopWithFault(c, i, core::Fault::Kind::kSharedRace, lane,
                 fmt::format("race on shared memory: {} {} while thread {} {} it, without {} in between{}{}", what,
-                            Place(c, offset, Space::kShared, bytes), ThreadName(c, other.warp, other.lane), did,
-                            same ? "__syncwarp()" : "__syncthreads()", hint, LinesThat(c, did)));
+                            DescribeAddress(c, offset, Space::kShared, bytes), ThreadName(c, other.warp, other.lane),
+                            did, same ? "__syncwarp()" : "__syncthreads()", hint, LinesThat(c, did)));
   return false;
 }
 
@@ -210,7 +210,7 @@ bool RecordWrites(Context& c, const Instruction* i, const AddressPattern& patter
           StopWithFault(c, i, core::Fault::Kind::kSharedRace, b,
                         fmt::format("race on shared memory: threads {} and {} write different values to {} at once",
                                     ThreadName(c, c.warp->index, a), ThreadName(c, c.warp->index, b),
-                                    Place(c, offset_of(a), Space::kShared, bytes)));
+                                    DescribeAddress(c, offset_of(a), Space::kShared, bytes)));
           return false;
         }
       }

@@ -43,7 +43,7 @@ const Instruction* StopMisaligned(Context& c, const Instruction* i, const uint64
 const Instruction* StopReadOnly(Context& c, const Instruction* i, uint64_t address, uint32_t lane);
 const Instruction* StopUninitialized(Context& c, const Instruction* i, uint64_t address, uint32_t lane, Space space);
 // "shared memory at tile + 128" for messages.
-std::string Place(const Context& c, uint64_t address, Space space, uint32_t bytes);
+std::string DescribeAddress(const Context& c, uint64_t address, Space space, uint32_t bytes);
 
 const Instruction* StopNotAMember(Context& c, const Instruction* i, uint32_t lane, uint32_t members);
 const Instruction* StopPartOfWarp(Context& c, const Instruction* i);  // it needs all 32 lanes

@@ -10,12 +10,13 @@
 namespace warpwright::sim {
 namespace {
 
-std::string Place(const Context& c, const Instruction* i, uint64_t address) {
-  return Place(c, address, Space::kGlobal, static_cast<uint32_t>(ByteSize(i->type)));
+std::string DescribeAddress(const Context& c, const Instruction* i, uint64_t address) {
+  return DescribeAddress(c, address, Space::kGlobal, static_cast<uint32_t>(ByteSize(i->type)));
 }
 
 void ReportNotVisible(Context& c, const Instruction* i, uint32_t lane, uint64_t address, const std::string& why) {
-  StopWithFault(c, i, core::Fault::Kind::kNotVisible, lane, fmt::format("read of {}{}", Place(c, i, address), why));
+  StopWithFault(c, i, core::Fault::Kind::kNotVisible, lane,
+                fmt::format("read of {}{}", DescribeAddress(c, i, address), why));
 }
 
 void ReportRace(Context& c, const Instruction* i, uint32_t lane, uint64_t address, const char* what, uint32_t thread,
@@ -23,7 +24,7 @@ void ReportRace(Context& c, const Instruction* i, uint32_t lane, uint64_t addres
   const bool same_warp = thread / kLanes == c.warp->index;
   StopWithFault(c, i, core::Fault::Kind::kSharedRace, lane,
                 fmt::format("race on global memory: {} of {} which thread {} {}, without {} in between", what,
-                            Place(c, i, address), ThreadName(c, thread / kLanes, thread % kLanes), did,
+                            DescribeAddress(c, i, address), ThreadName(c, thread / kLanes, thread % kLanes), did,
                             same_warp ? "__syncwarp()" : "__syncthreads()"));
 }
 
@@ -130,7 +131,7 @@ bool Visibility::CheckScope(Context& c, const Instruction* i, uint32_t lane, uin
       c, i, core::Fault::Kind::kNotVisible, lane,
       fmt::format("an atomic operation of the block's scope on {}, which block {} of this launch has changed so: "
                   "both may see what was there before",
-                  Place(c, i, address), before - 1));
+                  DescribeAddress(c, i, address), before - 1));
   return false;
 }
 
@@ -155,7 +156,7 @@ bool Visibility::Write(Context& c, const Instruction* i, uint32_t lane, uint64_t
         StopWithFault(c, i, core::Fault::Kind::kNotVisible, lane,
                       fmt::format("write of {}, which block {} of this launch read: nothing that this block has seen "
                                   "before (an atomic, a volatile flag, a barrier of the grid) says that it has done so",
-                                  Place(c, i, address), read->block_and_one - 1));
+                                  DescribeAddress(c, i, address), read->block_and_one - 1));
         return false;
       }
     }

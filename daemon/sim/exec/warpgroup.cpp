@@ -23,7 +23,8 @@ void AddUnits(const MatrixDescriptor& descriptor, bool across, uint32_t first, u
               std::vector<uint32_t>& units) {
   const uint32_t row_step = across ? 8 : 1, term_step = across ? 1 : 8;
   for (uint32_t row = first; row < first + rows; row += row_step)
-    for (uint32_t term = 0; term < kWarpTerms; term += term_step) units.push_back(descriptor.Place(across, row, term));
+    for (uint32_t term = 0; term < kWarpTerms; term += term_step)
+      units.push_back(descriptor.OffsetOf(across, row, term));
 }
 
 bool CheckBounds(Context& c, const Instruction* i, const std::vector<uint32_t>& units) {
@@ -53,11 +54,11 @@ bool CheckProxy(Context& c, const Instruction* i, uint32_t lane, uint32_t offset
     const auto& times = c.products->proxy_time;
     if (r.write_time[g] == 0 || times[writer] >= r.write_time[g]) continue;
     if (times[c.warp->index * kLanes + lane] >= r.write_time[g]) continue;
-    StopWithFault(
-        c, i, core::Fault::Kind::kSharedRace, lane,
-        fmt::format("missing proxy fence: wgmma.mma_async reads {}, which thread {} wrote, without "
-                    "fence.proxy.async in between",
-                    Place(c, offset, Space::kShared, kUnit), ThreadName(c, writer / kLanes, writer % kLanes)));
+    StopWithFault(c, i, core::Fault::Kind::kSharedRace, lane,
+                  fmt::format("missing proxy fence: wgmma.mma_async reads {}, which thread {} wrote, without "
+                              "fence.proxy.async in between",
+                              DescribeAddress(c, offset, Space::kShared, kUnit),
+                              ThreadName(c, writer / kLanes, writer % kLanes)));
     return false;
   }
   return true;
@@ -107,7 +108,7 @@ bool WaitForProducts(Context& c, const Instruction* i, uint32_t remaining) {
                       fmt::format("thread {} overwrites {}, which the wgmma.mma_async of line {} reads, before "
                                   "wgmma.wait_group has waited for it",
                                   ThreadName(c, writer / kLanes, writer % kLanes),
-                                  Place(c, offset, Space::kShared, kUnit), LineOf(c, product.at)));
+                                  DescribeAddress(c, offset, Space::kShared, kUnit), LineOf(c, product.at)));
         return false;
       }
   }

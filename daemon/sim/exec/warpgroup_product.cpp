@@ -31,7 +31,7 @@ void ReadShared(Context& c, const MatrixDescriptor& descriptor, bool across, boo
   const uint32_t row_step = across ? 8 : 1, term_step = across ? 1 : 8;
   for (uint32_t row = 0; row < rows; row += row_step)
     for (uint32_t term = 0; term < kWarpTerms; term += term_step) {
-      const std::byte* unit = c.shared + descriptor.Place(across, first + row, term);
+      const std::byte* unit = c.shared + descriptor.OffsetOf(across, first + row, term);
       for (uint32_t e = 0; e < 8; ++e) {
         uint16_t bits;
         std::memcpy(&bits, unit + 2 * e, 2);

@@ -92,7 +92,7 @@ struct ClientKit {
       waits.push_back(wait);
       time.passed += wait;
     };
-    options.notice = [this](const std::string& text) { notices.push_back(text); };
+    options.warn = [this](const std::string& text) { notices.push_back(text); };
   }
   forge::GithubClient& Client() {
     if (!client) client = std::move(*forge::GithubClient::Create(options, http, time));

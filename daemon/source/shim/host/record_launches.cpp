@@ -85,7 +85,7 @@ int ResidentBlocks(int threads, size_t shared_bytes) {
 }
 
 cudaError_t CheckLaunch(const Kernel& kernel, const Configuration& c) {
-  const std::string what = "launch of " + kernel.name + " at " + Place(c.file, c.line);
+  const std::string what = "launch of " + kernel.name + " at " + Location(c.file, c.line);
   const auto fail = [&](cudaError_t error, const std::string& why) {
     state.unseen_launch_error =
         "the launch of " + kernel.name + " fails on the device with " + cudaGetErrorName(error) + ": " + why;
@@ -180,7 +180,7 @@ cudaError_t Record(const Kernel& kernel, const std::vector<std::vector<unsigned 
 cudaError_t LaunchByAddress(const void* address, const Configuration& configuration, void** arguments) {
   const Kernel* kernel = Identify(address);
   if (kernel == nullptr)
-    return Error(cudaErrorInvalidDeviceFunction, "launch at " + Place(configuration.file, configuration.line));
+    return Error(cudaErrorInvalidDeviceFunction, "launch at " + Location(configuration.file, configuration.line));
   std::vector<std::vector<unsigned char>> values;
   for (size_t i = 0; i < kernel->parameters.size(); ++i) {
     const auto* bytes = static_cast<const unsigned char*>(arguments[i]);

@@ -32,7 +32,7 @@ void EmitSymbol(const Symbol& symbol, size_t offset, const std::string& hex, cud
 cudaError_t EmitSymbolCopy(const Symbol& symbol, size_t offset, const void* buffer, size_t bytes, bool to_symbol,
                            cudaStream_t stream, const char* file, int line) {
   const int index = BufferOf(buffer);
-  if (index < 0) return Error(cudaErrorInvalidValue, "copy at " + Place(file, line));
+  if (index < 0) return Error(cudaErrorInvalidValue, "copy at " + Location(file, line));
   if (!to_symbol) MarkDirty(index);
   const int id = WorkOn(stream, file, line);
   state.order.Uses(index, id);
@@ -65,7 +65,7 @@ bool CopyWithSymbol(void* to, const void* from, size_t bytes, cudaStream_t strea
   const Symbol& symbol = target != nullptr ? *target : *source;
   if (target != nullptr && source != nullptr) Refuse("a copy between symbols is not supported", file, line);
   if (bytes > symbol.bytes || offset > symbol.bytes - bytes) {
-    error = Error(cudaErrorInvalidValue, "copy at " + Place(file, line));
+    error = Error(cudaErrorInvalidValue, "copy at " + Location(file, line));
   } else if (IsDevice(to) && IsDevice(from)) {
     error = EmitSymbolCopy(symbol, offset, target != nullptr ? from : to, bytes, target != nullptr, stream, file, line);
   } else if (target != nullptr) {
@@ -142,7 +142,7 @@ cudaError_t Allocate(void** pointer, size_t bytes, bool managed, const char* fil
   uint64_t total = bytes;
   for (const Buffer& buffer : state.buffers) total += buffer.live ? buffer.bytes : 0;
   if (total > kDeviceBytes || bytes > kSpacing - 2 * kMargin)
-    return Error(cudaErrorMemoryAllocation, "allocation at " + Place(file, line));
+    return Error(cudaErrorMemoryAllocation, "allocation at " + Location(file, line));
   // The same slot for the same request, so that a launcher which allocates and frees in every call does the same in
   // every call.
   for (Buffer& buffer : state.buffers) {
@@ -168,10 +168,10 @@ cudaError_t Allocate(void** pointer, size_t bytes, bool managed, const char* fil
 
 cudaError_t AllocatePitched(void** pointer, size_t* pitch, size_t width, size_t height, const char* file, int line) {
   if (width > kDeviceBytes || height > kDeviceBytes)
-    return Error(cudaErrorMemoryAllocation, "allocation at " + Place(file, line));
+    return Error(cudaErrorMemoryAllocation, "allocation at " + Location(file, line));
   *pitch = (width + kPitchBytes - 1) / kPitchBytes * kPitchBytes;
   if (height != 0 && *pitch > kDeviceBytes / height)
-    return Error(cudaErrorMemoryAllocation, "allocation at " + Place(file, line));
+    return Error(cudaErrorMemoryAllocation, "allocation at " + Location(file, line));
   return Allocate(pointer, *pitch * height, false, file, line);
 }
 
@@ -191,13 +191,13 @@ cudaError_t Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, 
     }
   }
   if (kind != cudaMemcpyDefault && kind != actual)
-    return Error(cudaErrorInvalidValue, "copy in the wrong direction at " + Place(file, line));
+    return Error(cudaErrorInvalidValue, "copy in the wrong direction at " + Location(file, line));
   if (bytes == 0) return cudaSuccess;
   if (cudaError_t error; CopyWithSymbol(to, from, bytes, stream, waits, file, line, error)) return error;
   const int id = WorkOn(stream, file, line);
   const int target = BufferOf(to), source = BufferOf(from);
   if ((to_device && target < 0) || (from_device && source < 0))
-    return Error(cudaErrorInvalidValue, "copy at " + Place(file, line));
+    return Error(cudaErrorInvalidValue, "copy at " + Location(file, line));
   for (const int buffer : {target, source})
     if (buffer >= 0) state.order.Uses(buffer, id);
   switch (actual) {
@@ -240,7 +240,7 @@ cudaError_t Set(void* to, int value, size_t bytes, cudaStream_t stream, const ch
   const Symbol* symbol = SymbolAt(to, &offset);
   const int target = BufferOf(to);
   if (symbol != nullptr ? bytes > symbol->bytes || offset > symbol->bytes - bytes : target < 0)
-    return Error(cudaErrorInvalidValue, "memset at " + Place(file, line));
+    return Error(cudaErrorInvalidValue, "memset at " + Location(file, line));
   if (bytes == 0) return cudaSuccess;
   if (symbol != nullptr) {
     const std::vector<unsigned char> content(bytes, static_cast<unsigned char>(value));
@@ -265,7 +265,7 @@ cudaError_t ForRows(std::initializer_list<size_t> pitches, size_t width, size_t 
                     Row row) {
   bool gaps = false;
   for (const size_t pitch : pitches) {
-    if (width > pitch) return Error(cudaErrorInvalidPitchValue, "a pitched operation at " + Place(file, line));
+    if (width > pitch) return Error(cudaErrorInvalidPitchValue, "a pitched operation at " + Location(file, line));
     gaps = gaps || pitch != width;
   }
   if (width == 0 || height == 0) return cudaSuccess;
@@ -301,7 +301,7 @@ cudaError_t SymbolAddress(void** pointer, const void* address, const char* file,
   const Symbol* symbol = FindSymbol(address);
   const size_t index = static_cast<size_t>(symbol - symbols);
   if (symbol == nullptr || index >= kMaxSymbols)
-    return Error(cudaErrorInvalidSymbol, "cudaGetSymbolAddress at " + Place(file, line));
+    return Error(cudaErrorInvalidSymbol, "cudaGetSymbolAddress at " + Location(file, line));
   const auto inside = static_cast<const char*>(address) - static_cast<const char*>(symbol->address);
   *pointer = reinterpret_cast<void*>(state.symbols + index * kSpacing + kMargin + static_cast<uint64_t>(inside));
   return cudaSuccess;
@@ -313,11 +313,11 @@ static cudaError_t FindInSymbol(const void* address, size_t offset, size_t bytes
   const Symbol* symbol = FindSymbol(address);
   void* start = nullptr;
   if (symbol == nullptr || SymbolAddress(&start, address, file, line) != cudaSuccess)
-    return Error(cudaErrorInvalidSymbol, std::string(function) + " at " + Place(file, line));
+    return Error(cudaErrorInvalidSymbol, std::string(function) + " at " + Location(file, line));
   const auto inside =
       static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(symbol->address));
   if (bytes > symbol->bytes || inside + offset > symbol->bytes - bytes)
-    return Error(cudaErrorInvalidValue, std::string(function) + " at " + Place(file, line));
+    return Error(cudaErrorInvalidValue, std::string(function) + " at " + Location(file, line));
   *place = static_cast<char*>(start) + offset;
   return cudaSuccess;
 }
@@ -338,7 +338,7 @@ cudaError_t CopyFromSymbol(void* to, const void* symbol, size_t bytes, size_t of
 
 cudaError_t SymbolSize(size_t* bytes, const void* address, const char* file, int line) {
   const Symbol* symbol = FindSymbol(address);
-  if (symbol == nullptr) return Error(cudaErrorInvalidSymbol, "cudaGetSymbolSize at " + Place(file, line));
+  if (symbol == nullptr) return Error(cudaErrorInvalidSymbol, "cudaGetSymbolSize at " + Location(file, line));
   *bytes = symbol->bytes;
   return cudaSuccess;
 }

@@ -155,7 +155,7 @@ cudaError_t Error(cudaError_t error, const std::string& place);
 std::string Quote(const std::string& text);
 std::string Hex(const unsigned char* bytes, size_t size);
 inline std::string Number(long long value) { return std::to_string(value); }
-inline std::string Place(const char* file, int line) { return std::string(file) + ":" + Number(line); }
+inline std::string Location(const char* file, int line) { return std::string(file) + ":" + Number(line); }
 
 // ---- what a launcher does beside launching (record_effects.cpp)
 
