@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string_view>
 
 namespace warpwright::gpu {
@@ -184,6 +187,22 @@ class PcSampler {
   PcSamples samples_;
 };
 
+// A copy with some zeros behind it, so that no other content has its size.
+std::span<const std::byte> Kept(std::span<const std::byte> cubin) {
+  constexpr size_t kStep = 16;
+  using Bytes = std::vector<std::byte>;
+  static std::mutex mutex;
+  static auto& copies = *new std::map<Bytes, Bytes>();  // by content; CUPTI may remember addresses: never freed
+  static auto& sizes = *new std::set<size_t>();
+  const std::lock_guard lock(mutex);
+  const auto [copy, is_new] = copies.try_emplace(Bytes(cubin.begin(), cubin.end()));
+  if (is_new) {
+    copy->second = copy->first;
+    while (!sizes.insert(copy->second.size()).second) copy->second.resize(copy->second.size() + kStep);
+  }
+  return copy->second;
+}
+
 }  // namespace
 
 int PeriodExponent(double expected_us) {
@@ -200,15 +219,16 @@ Result<PcSamples> SamplePcs(const Cupti& cupti, CUcontext context, const Sampled
   return sampler.Read();
 }
 
-std::optional<SourceLine> LineOf(const Cupti& cupti, std::span<const std::byte> cubin, const std::string& function,
-                                 uint64_t pc) {
+CubinLines::CubinLines(const Cupti& cupti, std::span<const std::byte> cubin) : cupti_(cupti), kept_(Kept(cubin)) {}
+
+std::optional<SourceLine> CubinLines::At(const std::string& function, uint64_t pc) const {
   CUpti_GetSassToSourceCorrelationParams params{};
   params.size = CUpti_GetSassToSourceCorrelationParamsSize;
-  params.cubin = cubin.data();
-  params.cubinSize = cubin.size();
+  params.cubin = kept_.data();
+  params.cubinSize = kept_.size();
   params.functionName = function.c_str();
   params.pcOffset = pc;
-  const CUptiResult result = cupti.GetSassToSourceCorrelation(&params);
+  const CUptiResult result = cupti_.GetSassToSourceCorrelation(&params);
   const std::unique_ptr<char, decltype(&std::free)> file(params.fileName, &std::free),
       folder(params.dirName, &std::free);
   if (result != CUPTI_SUCCESS || file == nullptr || params.lineNumber == 0) return std::nullopt;

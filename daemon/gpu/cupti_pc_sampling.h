@@ -32,11 +32,8 @@ struct PcSamples {
 
 // The run to sample. CUPTI knows only modules that were loaded while sampling was enabled, and counts samples in older
 // ones as foreign: so `load` loads the module, even if it is loaded already, and prepares the state before the kernels;
-// `run` launches the kernels of that copy, which must stay loaded as long as the context: what CUPTI knows of it
-// outlives it, and where its addresses are used again, samples of the next module count as the old one's (hot lines
-// were those of the ends of kernels alone, which the older ones had been too short for; seen on an H200). Both wait for
-// completion. `expected_us` is roughly how long the kernels take: the period is chosen so that long runs do not
-// overflow the buffer and short ones are still sampled.
+// `run` launches the kernels of that copy. Both wait for completion. `expected_us` is roughly how long the kernels
+// take: the period is chosen so that long runs do not overflow the buffer and short ones are still sampled.
 struct SampledRun {
   std::function<Status()> load, run;
   double expected_us = 0;
@@ -52,10 +49,20 @@ struct SourceLine {
   int line = 0;
   auto operator<=>(const SourceLine&) const = default;
 };
-// nullopt: the cubin has no such function, or no line for the instruction. The file is an absolute path: the compiler
-// prepended its working directory. Needs no GPU.
-std::optional<SourceLine> LineOf(const Cupti& cupti, std::span<const std::byte> cubin, const std::string& function,
-                                 uint64_t pc);
+// The lines of a cubin's instructions. Needs no GPU. CUPTI (13.0) remembers them by the name of the function and the
+// size of the cubin, for as long as the process lives: another version of a kernel whose cubin is as large had the
+// lines of the first. So each different cubin is copied once, to a size of its own.
+class CubinLines {
+ public:
+  CubinLines(const Cupti& cupti, std::span<const std::byte> cubin);
+  // nullopt: the cubin has no such function, or no line for the instruction. The file is an absolute path: the compiler
+  // prepended its working directory.
+  std::optional<SourceLine> At(const std::string& function, uint64_t pc) const;
+
+ private:
+  const Cupti& cupti_;
+  const std::span<const std::byte> kept_;
+};
 
 // The name that a module's PTX (.file) has for that path, which is the user's name for it; the path itself if there is
 // none.

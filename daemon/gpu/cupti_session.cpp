@@ -110,9 +110,10 @@ Result<SamplingOutcome> CounterSession::Sample(const core::CompiledModule& modul
     WW_ASSIGN(const PcSamples samples,
               SamplePcs(*cupti_, context_, {guard(run.load), guard(run.run), run.expected_us}));
     SampledLines sampled{{}, samples.total, samples.dropped, samples.foreign, samples.overflow};
+    const CubinLines lines(*cupti_, module.cubin);
     for (const auto& kernel : module.kernels) {
       const auto locate = [&](uint64_t pc) {
-        auto where = LineOf(*cupti_, module.cubin, kernel.symbol, pc);
+        auto where = lines.At(kernel.symbol, pc);
         if (where) where->file = NameInModule(where->file, module.ptx);
         return where;
       };

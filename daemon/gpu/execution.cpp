@@ -306,9 +306,7 @@ Step Execution::Count() {
   counted.reload = [&]() -> Status {
     replay_.reset();
     first = std::move(module_);
-    const Step loaded = Load();
-    if (module_ != nullptr) module_->StayLoaded();
-    return as_status(loaded);
+    return as_status(Load());
   };
   counted.expected_us = run_.time_us;
   counted.spent = [this](const char* part) { Spent(part); };

@@ -33,8 +33,6 @@ class LoadedModule {
   LoadedModule& operator=(LoadedModule&&) = delete;
   ~LoadedModule();
 
-  // As long as the context: for a module that was sampled (cupti_pc_sampling.h).
-  void StayLoaded() { module_ = nullptr; }
   // Looks up the name that the plan uses; an Error if there is none (the plan does not fit the module).
   Result<CUfunction> Function(const std::string& kernel) const;
   const core::KernelResources* Resources(const std::string& kernel) const { return compiled_->Find(kernel); }

@@ -188,7 +188,7 @@ class PcSamplingGpu : public GpuTest, public testing::WithParamInterface<Way> {
       fmt::print("  seen: crc {:#x}, function {} (index {}), {} instructions from {:#x} to {:#x}\n", crc, name, index,
                  pcs.size(), pcs.begin()->first, pcs.rbegin()->first);
       for (const auto& [pc, samples] : pcs) {
-        const auto line = LineOf(*cupti_, compiled_.cubin, compiled_.kernels[0].symbol, pc);
+        const auto line = CubinLines(*cupti_, compiled_.cubin).At(compiled_.kernels[0].symbol, pc);
         fmt::print("    {:#6x} {:8} {}\n", pc, samples,
                    line ? fmt::format("{}:{}", NameInModule(line->file, compiled_.ptx), line->line) : "no line");
         if (name != compiled_.kernels[0].symbol || !line) continue;

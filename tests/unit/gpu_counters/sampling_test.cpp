@@ -78,7 +78,7 @@ TEST(PcSampling, InstructionsLeadToLines) {
   const auto& module = std::get<core::CompiledModule>(*outcome);
   std::set<int> lines;
   for (uint64_t pc = 0; pc < 4096; pc += 16) {
-    const auto where = LineOf(cupti, module.cubin, module.kernels[0].symbol, pc);
+    const auto where = CubinLines(cupti, module.cubin).At(module.kernels[0].symbol, pc);
     if (!where) continue;
     lines.insert(where->line);
     EXPECT_EQ(NameInModule(where->file, module.ptx), "src/sum.cu") << "as the user knows it, not " << where->file;
@@ -87,9 +87,34 @@ TEST(PcSampling, InstructionsLeadToLines) {
   }
   EXPECT_TRUE(lines.count(4)) << "the load";
   EXPECT_TRUE(lines.count(5)) << "the atomic";
-  EXPECT_FALSE(LineOf(cupti, module.cubin, "no_such_kernel", 0));
+  EXPECT_FALSE(CubinLines(cupti, module.cubin).At("no_such_kernel", 0));
   const std::vector<std::byte> garbage(100, std::byte{7});
-  EXPECT_FALSE(LineOf(cupti, garbage, "sum", 0));
+  EXPECT_FALSE(CubinLines(cupti, garbage).At("sum", 0));
+}
+
+// CUPTI remembers lines by function and size: a version with the same code on other lines had the first one's.
+TEST(PcSampling, LinesAreThoseOfTheCubinThatIsAskedAbout) {
+  WW_NEED_CUPTI(cupti);
+  const auto compiler = compile::Compiler::Create({});
+  if (!compiler) GTEST_SKIP() << compiler.error().Format();
+  const std::string kernel =
+      "__global__ void k(float* out, const float* in) {\n  out[threadIdx.x] = in[threadIdx.x];\n}\n";
+  std::vector<std::byte> memory(1 << 20);
+  for (const int empty : {0, 5, 2}) {
+    const auto outcome =
+        compiler->Compile({"src/k.cu", std::string(static_cast<size_t>(empty), '\n') + kernel, {}, {"k"}, "sm_90"});
+    ASSERT_TRUE(outcome) << outcome.error().Format();
+    const auto& module = std::get<core::CompiledModule>(*outcome);
+    ASSERT_LE(module.cubin.size(), memory.size());
+    std::copy(module.cubin.begin(), module.cubin.end(), memory.begin());
+    std::set<int> lines;
+    for (uint64_t pc = 0; pc < 512; pc += 16)
+      if (const auto where =
+              CubinLines(cupti, std::span(memory).first(module.cubin.size())).At(module.kernels[0].symbol, pc))
+        lines.insert(where->line);
+    EXPECT_TRUE(lines.contains(empty + 2)) << empty;
+    EXPECT_FALSE(lines.contains(empty + 5)) << empty;
+  }
 }
 
 // Without a driver nothing can be counted, and that is a value with a remedy.
