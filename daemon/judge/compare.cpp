@@ -398,6 +398,10 @@ double Comparator::TableTolerance(size_t index, double around) const {
 
 double Comparator::ToleranceAt(size_t index, Allowance allowance) const {
   if (!core::IsFloat(layout_.dtype) || reference_.exact) return 0;
+  return RoundingTolerance(index, allowance) + reference_.flushed;
+}
+
+double Comparator::RoundingTolerance(size_t index, Allowance allowance) const {
   if (UsesBound(index)) return BoundTolerance(index, allowance);
   if (reference_.has_bounds()) {
     const double table = TableTolerance(index, TargetAt(index)), single = SingleOf(reference_, index);

@@ -50,6 +50,7 @@
 // Under inputs that are not the case's own, where nothing bounds an element and the original is not near the truth,
 // something of it became infinite on the way: either infinity, and the 0 that an activation makes of no number, may
 // stand there; and where that is so anywhere in the output, in every element that nothing bounds.
+// Where the original adds by atomics on f32, K smallest normal numbers are allowed beside all that: these flush.
 // C is max(4, 2 sqrt(K)) times the conditioning: how far the row (or the whole output) moves when the inputs move by
 // their rounding error; the layer norm of a constant row is all rounding noise. A sum of K terms, in any order, is the
 // exact sum of inputs that are off by about sqrt(K) roundings. C is at most 1e-3 of the output's usual magnitude.
@@ -112,8 +113,11 @@ struct OutputReference {
   core::DType accumulation = core::DType::kF32;    // format in which the original sums; with bounds
   base::UninitializedVector<double> conditioning;  // absolute change of each element
   std::vector<bool> unwritten;                     // the original does not write these; nor may the candidate
-  double kept = 0;          // as OutputLayout::kept, where the original is only what the form says if it keeps them so
-  double typical_rms = 0;   // of the output under the case's own inputs, which caps the conditioning
+  double kept = 0;         // as OutputLayout::kept, where the original is only what the form says if it keeps them so
+  double typical_rms = 0;  // of the output under the case's own inputs, which caps the conditioning
+  // What additions lose that flush subnormal operands and results: atomics on f32 do (PTX ISA, red and atom), and
+  // another order of the same additions flushes others.
+  double flushed = 0;
   bool own_inputs = false;  // these are the case's own inputs
   bool structured = false;  // roundings depend on one another: constant, tied or sorted inputs
   bool exact = false;       // linear on exact integers: bit-equal values are required
@@ -196,6 +200,7 @@ class Comparator {
   enum class Fault : uint8_t { kNone, kWritten, kDiffers, kInexact, kOff };
   Whole MeasureWhole(std::span<const std::byte> actual) const;
   double ToleranceAt(size_t index, Allowance allowance) const;
+  double RoundingTolerance(size_t index, Allowance allowance) const;
   double AccumulatedTolerance(size_t index, Allowance allowance) const;  // without the last rounding
   double BoundTolerance(size_t index, Allowance allowance) const;
   double TableTolerance(size_t index, double around) const;

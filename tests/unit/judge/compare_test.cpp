@@ -645,6 +645,23 @@ TEST(Budget, ScratchOf16BitsIsWhereValuesWait) {
   EXPECT_EQ(judge::KeptRounding(spec), 0x1p-8);
 }
 
+// Whose partial sums an atomic addition flushes is a matter of order, as long as they are subnormal.
+TEST(Budget, WhatAtomicsFlushIsNoError) {
+  std::vector<double> values(4096, 0);
+  const auto accepts = [&](double flushed, double actual) {
+    std::vector<double> other = values;
+    other[100] = actual;
+    judge::OutputReference reference = Reference(core::DType::kF32, values);
+    reference.flushed = flushed;
+    const judge::OutputLayout layout{"out", core::DType::kF32, {64, 64}, 64};
+    return judge::Comparator(layout, reference, {}).Accepts(Pack(core::DType::kF32, other));
+  };
+  const double normal = core::SmallestNormal(core::DType::kF32);
+  EXPECT_TRUE(accepts(64 * normal, 0.7 * normal));
+  EXPECT_FALSE(accepts(0, 0.7 * normal));
+  EXPECT_FALSE(accepts(64 * normal, 65 * normal));
+}
+
 TEST(Budget, ALongSumMayBeOffByTheRootOfItsLength) {
   std::vector<double> values = Normals(4096);
   for (double& value : values) value = static_cast<float>(value);
