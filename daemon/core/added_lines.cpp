@@ -31,7 +31,11 @@ Result<std::vector<AddedLine>> DecodeAddedLines(const Rewritten& rewritten) {
                reached_through = TakeNumber(note);
     if (!number || !old_work || !updates || !reached_through || *number == 0)
       return Fail(ErrorCode::kCorrupt, "an added line does not decode");
-    lines.push_back({*number, *old_work != 0, *updates != 0, *reached_through, std::string(note)});
+    lines.push_back({.number = *number,
+                     .old_work = *old_work != 0,
+                     .updates = *updates != 0,
+                     .reached_through = *reached_through,
+                     .text = std::string(note)});
   }
   return lines;
 }

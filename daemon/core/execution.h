@@ -32,6 +32,7 @@ struct BufferContent {
   // > 0: the buffer has so many bytes, and its content is `bytes`, over and over. Only the simulator has room for more
   // than there is: it makes what is touched.
   uint64_t repeated_bytes = 0;
+  uint32_t element_bytes = 0;  // of the declared type, by which faults count elements; 0: as the access does
   uint64_t Size() const { return repeated_bytes > 0 ? repeated_bytes : bytes.size(); }
 };
 // Concurrent activity while a kernel runs, to expose results that depend on it. Nothing else runs on the simulator: it

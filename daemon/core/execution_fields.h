@@ -25,6 +25,7 @@ void Describe(V& field, const BufferContent*) {
   field.Sparse("same_as", &T::same_as);
   field.Sparse("absent", &T::absent);
   field.Sparse("repeated_bytes", &T::repeated_bytes);
+  field.Sparse("element_bytes", &T::element_bytes);
 }
 template <typename V>
 void Describe(V& field, const ExecuteOptions*) {

@@ -182,8 +182,10 @@ Result<Failure> GeneratedShapes::CompareOfNothing(const Trial& trial, const std:
       return Failure(Wrong(trial.check, trial, argument.name + " is an input, and is written"));
     if (buffer->role == core::Role::kIn) continue;
     known.outputs.push_back(i);
-    known.layouts.push_back({argument.name, buffer->dtype, *shape,
-                             EstimateAccumulation(state_.spec, *state_.verified.front().c, argument)});
+    known.layouts.push_back({.name = argument.name,
+                             .dtype = buffer->dtype,
+                             .shape = *shape,
+                             .accumulation = EstimateAccumulation(state_.spec, *state_.verified.front().c, argument)});
     known.references.push_back({.bytes = expected});
   }
   auto mismatch = state_.Compare(known, mine);

@@ -142,7 +142,7 @@ Result<RunOutcome> HugeShapes::Execute(const core::SourceRef& source, core::Eval
                                        const core::Case& shape, const std::vector<core::BufferContent>& inputs,
                                        core::ExecuteOptions options) const {
   RunConfiguration setting{
-      .source = &source, .spec = &state_.spec, .c = &shape, .device = Device(), .options = std::move(options)};
+      .source = &source, .spec = &state_.spec, .c = &shape, .device = Device(), .options = options};
   setting.options.lines = &source == &candidate_ && lines_;
   return RunKernel(evaluator, setting, inputs);
 }
@@ -173,11 +173,11 @@ std::optional<Mismatch> HugeShapes::Compare(const core::Case& shape, const std::
     const Common common = in_parts ? CommonElements(original.parts, candidate.parts, i, size)
                                    : CommonElements(original.buffers[i], candidate.buffers[i], inputs[i].bytes, size);
     if (common.index.empty() || !ArePlainlyOther(buffer->dtype, common.original, common.candidate)) continue;
-    const OutputLayout layout{argument.name,
-                              buffer->dtype,
-                              {static_cast<int64_t>(common.index.size())},
-                              EstimateAccumulation(state_.spec, shape, argument),
-                              KeptRounding(state_.spec)};
+    const OutputLayout layout{.name = argument.name,
+                              .dtype = buffer->dtype,
+                              .shape = {static_cast<int64_t>(common.index.size())},
+                              .accumulation = EstimateAccumulation(state_.spec, shape, argument),
+                              .kept = KeptRounding(state_.spec)};
     const OutputReference reference{.bytes = std::vector(common.original)};
     const Comparator comparator(layout, reference, state_.leniency, state_.TightenOf(argument.name));
     auto mismatch = comparator.Check(common.candidate);
@@ -200,7 +200,7 @@ Result<bool> HugeShapes::MayBeTheOriginals(const core::Case& shape, const std::v
   if (WasCutShort(original)) return !MentionsWideIntegers(state_.original.text);
   core::ExecuteOptions options = Sample(kInstructionsAsWritten);
   options.as_written = true;
-  WW_ASSIGN(const RunOutcome again, Execute(state_.original, trusted_, shape, inputs, std::move(options)));
+  WW_ASSIGN(const RunOutcome again, Execute(state_.original, trusted_, shape, inputs, options));
   const auto* verdict = std::get_if<core::Verdict>(&again);
   return verdict != nullptr && IsAccessElsewhere(*verdict);
 }
@@ -212,7 +212,7 @@ Result<std::optional<Failure>> HugeShapes::TryShape(const core::Case& shape, uin
   if (!inputs) return Tried();  // the manifest does not allow it, or its inputs are files
   core::ExecuteOptions counted = Sample(instructions);
   counted.counters = true;  // whether its blocks add up results
-  const auto original = Execute(state_.original, trusted_, shape, *inputs, std::move(counted));
+  const auto original = Execute(state_.original, trusted_, shape, *inputs, counted);
   if (!original) return Tried();
   if (const auto* verdict = std::get_if<core::Verdict>(&*original)) {
     why = *verdict;

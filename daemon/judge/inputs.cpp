@@ -155,6 +155,7 @@ Result<std::vector<core::BufferContent>> Make(const core::KernelSpec& spec, cons
     const auto& [shape, bytes] = sizes[buffers.size()];
     core::BufferContent content;
     content.name = argument.name;
+    content.element_bytes = static_cast<uint32_t>(core::SizeOf(buffer->dtype));
     const uint64_t tile_bytes = tile * core::SizeOf(buffer->dtype);
     if (tile > 0 && bytes > tile_bytes) {
       content.repeated_bytes = bytes;

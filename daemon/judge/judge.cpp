@@ -53,8 +53,11 @@ Result<SuppliedTrial> MakeSuppliedTrial(const core::KernelSpec& spec, const Veri
     const auto expected = tensors.find(is_output ? argument.name : "out:" + argument.name);
     if (expected == tensors.end()) continue;
     trial.outputs.push_back(i);
-    trial.layouts.push_back({argument.name, buffer->dtype, expected->second.shape,
-                             EstimateAccumulation(spec, *verified.c, argument), KeptRounding(spec)});
+    trial.layouts.push_back({.name = argument.name,
+                             .dtype = buffer->dtype,
+                             .shape = expected->second.shape,
+                             .accumulation = EstimateAccumulation(spec, *verified.c, argument),
+                             .kept = KeptRounding(spec)});
     trial.references.push_back({.bytes = std::vector(expected->second.data)});
   }
   return trial;

@@ -378,8 +378,11 @@ Result<OracleResult> Oracle::Compute(const Trial& trial, std::vector<core::Buffe
     if (buffer.role != core::Role::kOut && buffer.role != core::Role::kInOut) continue;
     WW_ASSIGN(std::vector<int64_t> shape, core::ShapeOf(*arguments[i], trial.c));
     reference->outputs.push_back(i);
-    reference->layouts.push_back({arguments[i]->name, buffer.dtype, std::move(shape),
-                                  EstimateAccumulation(spec_, trial.c, *arguments[i]), KeptRounding(spec_)});
+    reference->layouts.push_back({.name = arguments[i]->name,
+                                  .dtype = buffer.dtype,
+                                  .shape = std::move(shape),
+                                  .accumulation = EstimateAccumulation(spec_, trial.c, *arguments[i]),
+                                  .kept = KeptRounding(spec_)});
   }
   WW_ASSIGN(std::optional<core::Verdict> failure, RunOriginal(trial, *reference));
   if (failure) return OracleResult(std::move(*failure));

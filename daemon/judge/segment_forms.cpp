@@ -11,12 +11,12 @@ Status LiftSegments(const core::SourceRef& source, const core::KernelSpec& spec,
                     const std::function<bool(uint64_t number, core::LiftOutcome outcome)>& tell) {
   std::optional<core::LiftRequest> request;
   for (uint64_t number = 0; number < kMostSegments; ++number) {
-    WW_ASSIGN(core::RewriteOutcome text, worker.Rewrite({source,
-                                                         spec.entry,
-                                                         "",
-                                                         std::string(core::kSegmentText),
-                                                         {{core::kSegmentNumber, std::to_string(number)}},
-                                                         {}}));
+    WW_ASSIGN(core::RewriteOutcome text, worker.Rewrite({.source = source,
+                                                         .entry = spec.entry,
+                                                         .kernel = {},
+                                                         .transform = std::string(core::kSegmentText),
+                                                         .parameters = {{core::kSegmentNumber, std::to_string(number)}},
+                                                         .scheduling = {}}));
     auto* rewritten = std::get_if<core::Rewritten>(&text);
     if (rewritten == nullptr) break;
     if (!request) {

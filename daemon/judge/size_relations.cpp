@@ -20,7 +20,7 @@ constexpr double kTellingBits = 2;
 // In bits: what it takes to say which expression of so many names this is.
 double LengthOf(const core::Size& relation, size_t names) {
   double bits = 0;
-  const std::string text = relation.text();
+  const std::string& text = relation.text();
   for (size_t i = 0; i < text.size();) {
     const auto is = [&](int (*kind)(int)) { return i < text.size() && kind(static_cast<unsigned char>(text[i])) != 0; };
     if (is(std::isdigit)) {
@@ -193,9 +193,19 @@ class WindowFinder {
           for (const Operand* pad : or_else(parameters_, none_))
             for (const Operand* dilation : or_else(parameters_, one_))
               for (const bool twice : {true, false}) {
-                Offer({&in, &taps, stride, pad, dilation, &none_, twice, false}, f);
-                for (const Operand* extra : or_else(parameters_, none_))
-                  Offer({&in, &taps, stride, pad, dilation, extra, twice, true}, f);
+                Window window{.in = &in,
+                              .taps = &taps,
+                              .stride = stride,
+                              .pad = pad,
+                              .dilation = dilation,
+                              .extra = &none_,
+                              .twice = twice};
+                Offer(window, f);
+                window.transposed = true;
+                for (const Operand* extra : or_else(parameters_, none_)) {
+                  window.extra = extra;
+                  Offer(window, f);
+                }
               }
   }
   // No size has two parts in it.

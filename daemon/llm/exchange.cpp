@@ -102,7 +102,11 @@ Result<std::vector<ExchangeEntry>> Exchange::List() const {
   }
   for (const QuestionId& id : ids) {
     WW_ASSIGN(const Question question, Get(id));
-    entries.push_back({id, question.role, question.schema_name, RenderPrompt(question).size(), Look(question)});
+    entries.push_back({.id = id,
+                       .role = question.role,
+                       .schema_name = question.schema_name,
+                       .prompt_bytes = RenderPrompt(question).size(),
+                       .answer = Look(question)});
   }
   return entries;
 }

@@ -126,7 +126,10 @@ std::variant<core::RewriteRefusal, ContractionGroup> RowsOfProduct(const Problem
   if (!contraction) return Refuse(contraction.error().message, stage.line);
   if (columns.empty() || !PlaceColumns(*contraction, columns))
     return Refuse("what is reduced are not one factor's rows", stage.line);
-  return ContractionGroup{*product, std::move(*contraction), {}, {}, std::make_shared<ProductRows>(std::move(rows))};
+  return ContractionGroup{.stage = *product,
+                          .contraction = std::move(*contraction),
+                          .outputs = {},
+                          .rows = std::make_shared<ProductRows>(std::move(rows))};
 }
 
 std::optional<RowTiles> RowTilesOf(std::span<const TileShape> shapes, const Problem& problem,

@@ -40,13 +40,13 @@ constexpr std::array<TileShape, 6> kTensorRowShapes = {{
 
 // A warp's results are matrices of 16 x 8; of each a lane has two neighbours in a row and in the eighth one below.
 ResultLayout TensorLayout(const TileShape& shape) {
-  return {shape.warp_m() / 8,
-          shape.warp_n() / 4,
-          2,
-          "thread_m + i * 8",
-          "thread_n + j * 4",
-          "sums[i / 2][j / 2][i % 2 * 2{}]",
-          4};
+  return {.rows = shape.warp_m() / 8,
+          .columns = shape.warp_n() / 4,
+          .width = 2,
+          .row = "thread_m + i * 8",
+          .column = "thread_n + j * 4",
+          .sums = "sums[i / 2][j / 2][i % 2 * 2{}]",
+          .lanes = 4};
 }
 
 class TensorWriter final : public ContractionWriter {

@@ -49,7 +49,13 @@ std::string StridedIndex(const char* thread, int count, const char* index, int a
 ResultLayout LayoutOf(const TileShape& shape) {
   const int m = ResultsM(shape), n = ResultsN(shape);
   const std::string column = n == kSquare ? "thread_n" : fmt::format("thread_n + j / 4 * {}", kSquare * kLanesN);
-  return {m, n, kSquare, StridedIndex("thread_m", m, "i", kSquare * kLanesM), column, "sums[i][j{}]", kLanesN};
+  return {.rows = m,
+          .columns = n,
+          .width = kSquare,
+          .row = StridedIndex("thread_m", m, "i", kSquare * kLanesM),
+          .column = column,
+          .sums = "sums[i][j{}]",
+          .lanes = kLanesN};
 }
 
 class TilesWriter final : public ContractionWriter {

@@ -94,15 +94,15 @@ void ContractionWriter::AddProduct(size_t stage, const Contraction& contraction)
   VariableTexts variables = first ? variables_ : WithSum(variables_, contraction.k, names_);
   FlatAxis terms(InnerTerms(problem_, contraction.k), variables, names_, "term", "terms");
   FlatAxis outer(OuterTerms(problem_, contraction.k), variables, names_, "tap", "taps");
-  products_.push_back(std::make_unique<ProductCode>(ProductCode{problem_.stage(stage),
-                                                                contraction,
-                                                                "sums",
-                                                                std::move(variables),
-                                                                std::move(terms),
-                                                                std::move(outer),
-                                                                {},
-                                                                nullptr,
-                                                                nullptr}));
+  products_.push_back(std::make_unique<ProductCode>(ProductCode{.stage = problem_.stage(stage),
+                                                                .contraction = contraction,
+                                                                .sums = "sums",
+                                                                .variables = std::move(variables),
+                                                                .terms = std::move(terms),
+                                                                .outer = std::move(outer),
+                                                                .scope = {},
+                                                                .left = nullptr,
+                                                                .right = nullptr}));
   ProductCode& added = *products_.back();
   added.scope = {&added.terms, names_.Take("first_" + added.terms.index()), {}};
   batch_.Bind(added.scope.uniform);

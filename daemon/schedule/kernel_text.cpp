@@ -243,8 +243,11 @@ std::string FormulaComment(const Problem& problem, const Group& group,
     const core::Stage& stage = problem.stage(i);
     const std::string text = core::StageText(problem.form, stage);
     const size_t equals = text.find(" = "), domain = std::min(text.find("  for "), text.size());
-    lines.push_back({stage.name, text.substr(0, equals), text.substr(equals + 3, domain - equals - 3),
-                     text.substr(domain), stage.output});
+    lines.push_back({.name = stage.name,
+                     .left = text.substr(0, equals),
+                     .right = text.substr(equals + 3, domain - equals - 3),
+                     .domain = text.substr(domain),
+                     .output = stage.output});
   }
   const auto mentions = [](const Line& line, const std::string& name) { return HasWord(line.right, name); };
   for (auto line = lines.begin(); line != lines.end();) {

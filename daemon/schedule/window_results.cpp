@@ -25,7 +25,11 @@ WindowResults::WindowResults(const Problem& problem, const ContractionGroup& gro
       again_(sum_.LeavesOut() ? "again" : "") {
   const auto type = core::TypesOf(problem_.form, window_)[reduce_.body];
   if (type != core::ValueType::kReal) refusal_ = Refuse("windows of what is no real number", window_.line);
-  accumulator_ = {reduce_.op, type, problem_.real(), names_.TakeOf(NamesFor(problem_, window_, reduce_, false)), ""};
+  accumulator_ = {.op = reduce_.op,
+                  .type = type,
+                  .c_type = problem_.real(),
+                  .value = names_.TakeOf(NamesFor(problem_, window_, reduce_, false)),
+                  .index = {}};
 }
 
 void WindowResults::Write(const std::string& extents, Lines& body, const std::function<void(Lines&)>& product) {

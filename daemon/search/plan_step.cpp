@@ -67,7 +67,8 @@ Result<bool> ReadStep(RefineRun& run) {
     return false;
   }
   auto* features = std::get_if<std::vector<agents::ExtractedFeatures>>(&proposal);
-  run.pool.Read(features != nullptr ? std::move(features->back()) : run.base().features);
+  if (features != nullptr) run.pool.Read(std::move(features->back()));
+  else run.pool.Read(run.base().features);
   return true;
 }
 
@@ -108,7 +109,11 @@ Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round) {
     WW_ASSIGN(const auto experience, run.services.experience.Query(key));
     WW_ASSIGN(const std::string learned, RecallStep(run, record, experience));
     const auto propose = [&] {
-      return run.team.planner->Propose({run.At(), match, Retrieve(run, false), experience, learned});
+      return run.team.planner->Propose({.at = run.At(),
+                                        .match = match,
+                                        .by_hand = Retrieve(run, false),
+                                        .experience = experience,
+                                        .learned = learned});
     };
     WW_ASSIGN(auto proposal, propose());
     std::string left;

@@ -66,8 +66,11 @@ Result<IfReady<Repaired>> RepairStep(RefineRun& run, const PlannedRound& round, 
   record.reason = fmt::format("{}: {} Fix: {} ({})", agents::Name(diagnosis.cause), diagnosis.root_cause, diagnosis.fix,
                               diagnosis.quote);
   const auto repair_it = [&]() -> Result<std::optional<memory::StepOutcome>> {
-    WW_ASSIGN(const auto repair,
-              run.team.repairer->Propose({run.At(), round.plan, failed.candidate, failed.verdict, diagnosis}));
+    WW_ASSIGN(const auto repair, run.team.repairer->Propose({.at = run.At(),
+                                                             .plan = round.plan,
+                                                             .failed = failed.candidate,
+                                                             .verdict = failed.verdict,
+                                                             .diagnosis = diagnosis}));
     if (const auto* waiting = std::get_if<agents::Waiting>(&repair)) {
       run.Await(*waiting);
       return std::optional<memory::StepOutcome>();

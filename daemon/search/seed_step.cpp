@@ -75,8 +75,11 @@ Result<IfReady<std::vector<Seed>>> SeedStep(RefineRun& run) {
   const auto generate = [&]() -> Result<std::optional<memory::StepOutcome>> {
     WW_ASSIGN(const auto experience, run.services.experience.Query(key));
     WW_ASSIGN(const std::string learned, RecallStep(run, record, experience));
-    WW_ASSIGN(const auto proposal,
-              run.team.generator->Propose({run.At(), match, Retrieve(run, false), experience, learned}));
+    WW_ASSIGN(const auto proposal, run.team.generator->Propose({.at = run.At(),
+                                                                .match = match,
+                                                                .by_hand = Retrieve(run, false),
+                                                                .experience = experience,
+                                                                .learned = learned}));
     if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
       run.Await(*waiting);
       return std::optional<memory::StepOutcome>();

@@ -87,14 +87,14 @@ Cost Product(const Instruction& instruction, const core::Chip& chip) {
                         : instruction.product.left == Type::kTf32 ? 2
                         : ByteSize(instruction.product.left) == 1 ? 0.5
                                                                   : 1;
-  return {Unit::kNone, 0, pieces, kMatrixLatency, weight * s.m * s.n * s.k};
+  return {.other = pieces, .latency = kMatrixLatency, .tensor_fmas = weight * s.m * s.n * s.k};
 }
 
 // A warp's quarter of a warpgroup's product; `latency`: how long its tensor core is busy.
 Cost WarpgroupProduct(const Instruction& instruction, const core::Chip& chip) {
   const MatrixShape& s = instruction.product.shape;
   const double fmas = s.m * s.n * s.k, rate = std::max(1.0, core::WarpgroupFmaPerCycle(chip));
-  return {Unit::kNone, 0, 1, fmas * kWarpsOfGroup / rate, fmas * chip.tensor_fma_per_cycle / rate};
+  return {.other = 1, .latency = fmas * kWarpsOfGroup / rate, .tensor_fmas = fmas * chip.tensor_fma_per_cycle / rate};
 }
 
 // Rows of 128 bytes of shared memory that it reads, of four warps that read B together.

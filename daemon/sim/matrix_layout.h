@@ -65,9 +65,11 @@ struct MatrixDescriptor {
 
   static constexpr MatrixDescriptor Of(uint64_t bits) {
     constexpr uint32_t kSwizzles[] = {0, 128, 64, 32};
-    return {static_cast<uint32_t>(bits & 0x3fff) << 4, static_cast<uint32_t>(bits >> 16 & 0x3fff) << 4,
-            static_cast<uint32_t>(bits >> 32 & 0x3fff) << 4, kSwizzles[bits >> 62],
-            static_cast<uint32_t>(bits >> 49 & 7)};
+    return {.start = static_cast<uint32_t>(bits & 0x3fff) << 4,
+            .leading = static_cast<uint32_t>(bits >> 16 & 0x3fff) << 4,
+            .stride = static_cast<uint32_t>(bits >> 32 & 0x3fff) << 4,
+            .swizzle = kSwizzles[bits >> 62],
+            .base_offset = static_cast<uint32_t>(bits >> 49 & 7)};
   }
   // Of the 16 bytes with eight terms of a row, or, across, with a term of eight rows: `row` and `term` are the first.
   constexpr uint32_t OffsetOf(bool across, uint32_t row, uint32_t term) const {

@@ -42,9 +42,9 @@ void CopyRepeated(std::span<const std::byte> content, uint64_t at, uint64_t byte
 // brought in by touching it.
 void FaultPages(void* memory, uint64_t bytes) {
 #ifdef MADV_POPULATE_WRITE
-  const uint64_t begin = reinterpret_cast<uint64_t>(memory) / kPageBytes * kPageBytes;
-  const uint64_t end = AlignUp(reinterpret_cast<uint64_t>(memory) + bytes, kPageBytes);
-  (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE);
+  const uint64_t first = reinterpret_cast<uint64_t>(memory), before = first % kPageBytes;
+  const uint64_t end = AlignUp(first + bytes, kPageBytes);
+  (void)::madvise(static_cast<std::byte*>(memory) - before, end - (first - before), MADV_POPULATE_WRITE);
 #endif
 }
 
@@ -154,6 +154,7 @@ Result<uint64_t> Memory::Allocate(std::string_view name, uint64_t bytes, const A
   allocation.name = std::string(name);
   allocation.base = next_base_ + options.misalignment;
   allocation.bytes = bytes;
+  allocation.element_bytes = options.element_bytes;
   allocation.read_only = options.read_only;
   allocation.data = storage.data.get() + (AlignUp(host, 256) - host) + options.misalignment;
   // There are 512 spare bytes: up to 255 for the alignment and 255 for the misalignment.

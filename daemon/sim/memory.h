@@ -53,6 +53,7 @@ struct Allocation {
   std::string name;
   uint64_t base = 0;  // device address of the first byte
   uint64_t bytes = 0;
+  uint32_t element_bytes = 0;  // of the declared type; 0: not known
   bool read_only = false;
   std::byte* data = nullptr;   // host address of the first byte; congruent to `base` modulo 64
   uint8_t* written = nullptr;  // 0xff for each byte that has a value; nullptr: all have one
@@ -65,6 +66,7 @@ struct Allocation {
 };
 
 struct AllocationOptions {
+  uint32_t element_bytes = 0;
   bool read_only = false;
   bool initialized = true;    // false: reads before writes are faults
   uint64_t misalignment = 0;  // added to the 256-byte aligned base

@@ -61,6 +61,7 @@ Status PlanMemory::Allocate(const core::PlanBuffer& plan_buffer, const core::Buf
   buffer.bytes = plan_buffer.bytes;
   if (!sparse) buffer.guard = (options_.guard_bytes + 255) / 256 * 256;  // keeps the content's alignment
   AllocationOptions options;
+  options.element_bytes = content ? content->element_bytes : 0;
   options.read_only = content && content->read_only;
   options.initialized = content && !content->uninitialized;
   options.sparse = buffer.sparse = sparse;

@@ -101,7 +101,12 @@ class PlanRun {
       WW_TRY(memory.BeginCall(address));
       const std::span<const std::byte> now = memory.Bytes(address, bytes);
       const sim::Allocation* allocation = memory.Find(address);
-      state.push_back({name, variable, now, allocation, address - allocation->base, {now.begin(), now.end()}});
+      state.push_back({.name = name,
+                       .variable = variable,
+                       .now = now,
+                       .allocation = allocation,
+                       .offset = address - allocation->base,
+                       .before = {now.begin(), now.end()}});
       return {};
     };
     const auto& variables = program_.variables();

@@ -19,18 +19,19 @@ struct Demand {
 
 Demand WholeDemand(const TimeInputs& inputs) {
   const core::Counters& c = inputs.counters;
-  return {inputs.work,
-          D(c.dram_read_bytes + c.dram_write_bytes),
-          D(c.l2_read_bytes + c.l2_write_bytes),
-          D(c.l2_write_bytes),
-          D(inputs.traffic.l2_read_slots),
-          D(inputs.traffic.l2_write_slots),
-          D(c.l1_hit_sectors + c.l1_miss_sectors) + D(c.l2_write_bytes) / 32,
-          D(inputs.traffic.l1_tags),
-          D(c.shared_wavefronts) *
+  return {.work = inputs.work,
+          .dram_bytes = D(c.dram_read_bytes + c.dram_write_bytes),
+          .l2_bytes = D(c.l2_read_bytes + c.l2_write_bytes),
+          .l2_write_bytes = D(c.l2_write_bytes),
+          .l2_read_slots = D(inputs.traffic.l2_read_slots),
+          .l2_write_slots = D(inputs.traffic.l2_write_slots),
+          .l1_sectors = D(c.l1_hit_sectors + c.l1_miss_sectors) + D(c.l2_write_bytes) / 32,
+          .l1_tags = D(inputs.traffic.l1_tags),
+          .wavefronts =
+              D(c.shared_wavefronts) *
               (1 - (c.shared_requests > 0 ? std::min(1.0, inputs.work.merged_shared_loads / D(c.shared_requests)) : 0)),
-          D(inputs.traffic.l2_atomic_slots),
-          D(inputs.hottest_atomics)};
+          .atomic_slots = D(inputs.traffic.l2_atomic_slots),
+          .hottest_atomics = D(inputs.hottest_atomics)};
 }
 
 // A phase's part of the kernel's demand: the counted totals, in proportion to the phase's share of all loads and

@@ -82,7 +82,7 @@ Result<RecordOutcome> PlanOfKernel(const Slices& slices, const RecordRequest& re
     launch.parameters.push_back(std::move(value));
   }
   plan.ops.push_back(std::move(launch));
-  return RecordOutcome(Recorded{std::move(plan), {}, {}, {}, 0, false});
+  return RecordOutcome(Recorded{.plan = std::move(plan), .foreign_uses = {}, .compared = {}, .decisions = {}});
 }
 
 }  // namespace warpwright::source

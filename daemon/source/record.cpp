@@ -196,8 +196,12 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
   const auto* third = std::get_if<Recording>(&*later);
   const bool read_inputs = first.served || second.served || (third != nullptr && third->served);
   AddLater(slices, agreed, known ? first.returned : std::vector<std::string>(), std::move(*later), foreign);
-  return RecordOutcome(
-      Recorded{std::move(agreed), std::move(foreign), first.compared, first.decisions, second.host_us, read_inputs});
+  return RecordOutcome(Recorded{.plan = std::move(agreed),
+                                .foreign_uses = std::move(foreign),
+                                .compared = first.compared,
+                                .decisions = first.decisions,
+                                .host_us = second.host_us,
+                                .read_inputs = read_inputs});
 }
 
 }  // namespace

@@ -381,17 +381,25 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
   if (depends_on_build)
     uses[std::string(core::kBuildPrefix) + kOtherBuild] = {kOtherBuild, slices.file, slices.entry_line};
   seconds["compile"] += watch.Lap();
-  return PrepareOutcome(
-      Prepared{module, facts, std::move(plan), std::move(uses), std::move(compared), std::move(decisions), host_us});
+  return PrepareOutcome(Prepared{.module = module,
+                                 .facts = facts,
+                                 .plan = std::move(plan),
+                                 .uses = std::move(uses),
+                                 .compared = std::move(compared),
+                                 .decisions = std::move(decisions),
+                                 .host_us = host_us});
 }
 
 Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& request) {
   WW_ASSIGN(core::Device * device, DeviceFor(request.device));
   core::Executed executed;
   const auto build = request.options.as_written ? compile::Build::kAsWritten : compile::Build::kUsual;
-  WW_ASSIGN(const PrepareOutcome outcome,
-            Prepare({request.source, request.spec, request.scalars, request.buffers, build}, device->chip(),
-                    executed.seconds));
+  WW_ASSIGN(const PrepareOutcome outcome, Prepare({.source = request.source,
+                                                   .spec = request.spec,
+                                                   .scalars = request.scalars,
+                                                   .buffers = request.buffers,
+                                                   .build = build},
+                                                  device->chip(), executed.seconds));
   if (const auto* failed = std::get_if<core::CompileFailed>(&outcome)) return core::ExecuteOutcome(*failed);
   if (const auto* refused = std::get_if<core::Refused>(&outcome)) return core::ExecuteOutcome(*refused);
   const auto& prepared = std::get<Prepared>(outcome);

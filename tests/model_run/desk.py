@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Answers what agents ask of a language model about the entries of entries.json, from the files in answers/.
 
-They were written by hand, in the role of the model, from the prompts alone: ENTRY/planner.json is a plan,
-ENTRY/optimizer.json the change with its code in .cu files beside it, ENTRY/repairer-N.json a repair.
+They were written in the role of the model, from the prompts alone: ENTRY/planner.json has the plans, one for each round,
+ENTRY/optimizer.json or optimizer-METHOD.json the change with its code in .cu files beside it, ENTRY/repairer-N.json or
+repairer-METHOD.json a repair.
 
-  desk.py                    a prompt on stdin, its answer on stdout: `transport: command` of an operator's file
-  desk.py EXCHANGE PROGRAM   answers every open question of an exchange by `PROGRAM exchange answer`
+  desk.py                            a prompt on stdin, its answer on stdout: `transport: command` of an operator's file
+  desk.py EXCHANGE PROGRAM [--close] answers every open question of an exchange by `PROGRAM exchange answer`; with --close
+                                     what is open ends: no more plans, failed versions are abandoned, nothing is changed
 """
 import json
 import pathlib
@@ -15,6 +17,12 @@ import sys
 
 ANSWERS = pathlib.Path(__file__).resolve().parent / "answers"
 NOTHING = {"none": "nothing else is expected to gain 1 %", "plans": []}
+CLOSED = {
+    "Planner": {"none": "the time of this run is over", "plans": []},
+    "Optimizer": {"summary": "nothing", "functions": [], "lines": [], "parameters": []},
+    "Repairer": {"quote": "", "cause": "the time of this run is over", "abandon": "the time of this run is over", "summary": "nothing",
+                 "functions": [], "lines": []},
+}
 
 
 def evidence_of(prompt):
@@ -29,10 +37,11 @@ def plan(entry, prompt):
     values = evidence_of(prompt)
     for one in answer["plans"]:
         if re.search(r"^\| [^|]* \| %s \|" % one["method"], prompt, re.M):
-            return NOTHING  # it was tried
+            continue  # it was tried
         one["evidence"] = [{"field": e["field"], "value": values[e["field"]]} for e in one["evidence"] if e["field"] in values]
         one["evidence"] = one["evidence"] or [{"field": "launches", "value": values["launches"]}]
-    return answer
+        return {"none": "", "plans": [one]}
+    return NOTHING
 
 
 def change(entry, name):
@@ -50,18 +59,21 @@ def answer(prompt):
         return NOTHING if role == "Planner" else None
     if role == "Planner":
         return plan(entry, prompt)
-    if role == "Optimizer":
-        return change(entry, "optimizer.json")
-    if role == "Repairer":
-        method = re.search(r"^Method: (\w+)", prompt, re.M).group(1)
-        tries = len(re.findall(r"^\| [^|]* \| %s \|" % method, prompt, re.M))
-        for name in (f"repairer-{tries}.json", "repairer.json"):
-            if (entry / name).exists():
-                return change(entry, name)
+    method = re.search(r"^Method: (\w+)", prompt, re.M).group(1)
+    tries = len(re.findall(r"^\| [^|]* \| %s \|" % method, prompt, re.M))
+    names = {"Optimizer": [f"optimizer-{method}.json", "optimizer.json"],
+             "Repairer": [f"repairer-{tries}.json", f"repairer-{method}.json", "repairer.json"]}
+    for name in names.get(role, []):
+        if (entry / name).exists():
+            return change(entry, name)
     return None
 
 
-def answer_all(exchange, program):
+def closed(prompt):
+    return CLOSED.get(re.search(r"You are the (\w+) of a team", prompt).group(1))
+
+
+def answer_all(exchange, program, answer):
     for file in sorted(pathlib.Path(exchange).glob("*.question.json")):
         identity = file.name.split(".")[0]
         if (file.parent / f"{identity}.answer.json").exists():
@@ -77,7 +89,7 @@ def answer_all(exchange, program):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        answer_all(sys.argv[1], sys.argv[2])
+    if len(sys.argv) > 2:
+        answer_all(sys.argv[1], sys.argv[2], closed if sys.argv[3:] == ["--close"] else answer)
     else:
         print(json.dumps(answer(sys.stdin.read())))

@@ -34,6 +34,7 @@ class SimKit {
   template <typename T>
   Buffer<T> Make(std::string_view name, size_t count, bool initialized = true, bool read_only = false) {
     AllocationOptions how;
+    how.element_bytes = sizeof(T);
     how.initialized = initialized;
     how.read_only = read_only;
     const uint64_t address = Allocate(name, count * sizeof(T), how);

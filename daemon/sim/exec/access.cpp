@@ -215,7 +215,9 @@ std::string DescribeAddress(const Context& c, uint64_t address, Space space, uin
   const Allocation* near = c.memory->FindNearest(address);
   // Without the address, which differs from run to run: what is said here is part of questions to models.
   if (!near) return address == 0 ? "the null pointer" : "an address that is far from every buffer";
-  return fmt::format("{} (buffer of {} bytes)", At(near->name, static_cast<int64_t>(address - near->base), bytes),
+  // Halves that are read in pairs are counted one by one, as the source's indices and the manifest's shapes do.
+  const uint32_t element = near->element_bytes != 0 ? near->element_bytes : bytes;
+  return fmt::format("{} (buffer of {} bytes)", At(near->name, static_cast<int64_t>(address - near->base), element),
                      near->bytes);
 }
 

@@ -67,8 +67,11 @@ bool Visibility::IsReleased(const Access& write) const {
 }
 
 Visibility::Access Visibility::Now(const Context& c, uint32_t lane) const {
-  return {static_cast<uint32_t>(c.block_index + 1), c.warp->index * kLanes + lane, c.time, fences_[c.block_index].count,
-          clocks_.Now(c.block_index)};
+  return {.block_and_one = static_cast<uint32_t>(c.block_index + 1),
+          .thread = c.warp->index * kLanes + lane,
+          .time = c.time,
+          .fences = fences_[c.block_index].count,
+          .clock = clocks_.Now(c.block_index)};
 }
 
 // Of another thread of the running block.

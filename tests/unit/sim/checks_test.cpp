@@ -75,6 +75,20 @@ extern "C" __global__ void far(float* out, const float* in, int n) { out[(1LL <<
   }
 }
 
+// By the buffer's type, whatever the access moves at once: halves in pairs, bytes by fours.
+TEST(Checks, ElementsAreCountedAsTheyAreDeclared) {
+  SimKit kit = SimKit::FromCuda(R"(
+extern "C" __global__ void pairs(unsigned* out, const unsigned* in) { out[threadIdx.x] = in[threadIdx.x + 40]; }
+)");
+  const auto out = kit.Make<unsigned>("out", 64, false);
+  const auto halves = kit.Make<uint16_t>("halves", 100, true, true);
+  ASSERT_FALSE(kit.Run("pairs", {1, 1, 1}, {64, 1, 1}, 0, out, halves));
+  EXPECT_EQ(kit.fault.message, "out-of-bounds read of 4 bytes at halves[100] (buffer of 200 bytes)");
+  const auto bytes = kit.Make<uint8_t>("bytes", 202, true, true);
+  ASSERT_FALSE(kit.Run("pairs", {1, 1, 1}, {64, 1, 1}, 0, out, bytes));
+  EXPECT_EQ(kit.fault.message, "out-of-bounds read of 4 bytes at bytes[200] (buffer of 202 bytes)");
+}
+
 TEST(Checks, LanesInDifferentBuffersAreFine) {
   SimKit kit = SimKit::FromCuda(R"(
 extern "C" __global__ void k(float* a, float* b, float* out) {

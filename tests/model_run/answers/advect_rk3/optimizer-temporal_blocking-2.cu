@@ -1,0 +1,16 @@
+template <bool kVec, int kSteps>
+__global__ void __launch_bounds__(32, kWarpsPerSm<kSteps>)
+    rkStep(float* __restrict__ dst, const float* __restrict__ src, int nx, int ny, int xstrips, int ystrips,
+           int turn, Coeffs c) {
+  const int s = static_cast<int>(blockIdx.x) / xstrips;
+  const int xs = static_cast<int>(blockIdx.x) - s * xstrips;
+  const int y0 = static_cast<int>(static_cast<long long>(s) * ny / ystrips);
+  const int y1 = static_cast<int>((static_cast<long long>(s) + 1) * ny / ystrips);
+  const long long x = static_cast<long long>(xs) * kStripColumns<kSteps> - kHalo<kSteps> +
+                      4 * static_cast<int>(threadIdx.x);
+  if (((s & kOpposite) ^ turn) != 0) {
+    rkMarch<kVec, true, kSteps>(dst, src, nx, ny, x, y0, y1, c);
+  } else {
+    rkMarch<kVec, false, kSteps>(dst, src, nx, ny, x, y0, y1, c);
+  }
+}

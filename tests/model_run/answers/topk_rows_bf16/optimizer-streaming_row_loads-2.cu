@@ -1,0 +1,16 @@
+cudaError_t topk_rows_bf16(const __nv_bfloat16* scores, __nv_bfloat16* top, int* top_idx, int rows, int cols, int k,
+                           cudaStream_t stream)
+{
+    if (k < 1 || k > cols || cols > TOPK_COLS) return cudaErrorInvalidValue;
+    const bool wide = (size_t)scores % 16 == 0 && cols % 8 == 0;
+    const bool few = cols <= 8 * TOPK_THREADS * 4;
+    if (wide && few)
+        topk_rows_kernel<true, 4><<<rows, TOPK_THREADS, 0, stream>>>(scores, top, top_idx, cols, k);
+    else if (wide)
+        topk_rows_kernel<true, 5><<<rows, TOPK_THREADS, 0, stream>>>(scores, top, top_idx, cols, k);
+    else if (few)
+        topk_rows_kernel<false, 4><<<rows, TOPK_THREADS, 0, stream>>>(scores, top, top_idx, cols, k);
+    else
+        topk_rows_kernel<false, 5><<<rows, TOPK_THREADS, 0, stream>>>(scores, top, top_idx, cols, k);
+    return cudaGetLastError();
+}
