@@ -3,6 +3,7 @@
 // argument with another value. Private to judge/.
 #pragma once
 
+#include "judge/judge_state.h"
 #include "judge/run_checks.h"
 #include "judge/trial.h"
 

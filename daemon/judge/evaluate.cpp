@@ -11,6 +11,7 @@
 #include "judge/absent_buffers.h"
 #include "judge/agreement.h"
 #include "judge/beside.h"
+#include "judge/dead_code_check.h"
 #include "judge/determinism.h"
 #include "judge/equal_inputs.h"
 #include "judge/generated_shapes.h"
@@ -73,7 +74,8 @@ class CandidateEvaluation {
         timing_(state, candidate, evaluator, effort),
         trials_(state, runs_, state_check_, timing_, measured_),
         shapes_(state, candidate, evaluator, runs_, trials_),
-        beside_(state, candidate, evaluator) {}
+        beside_(state, candidate, evaluator),
+        dead_code_({state, candidate, evaluator, effort, runs_, shapes_, trials_, measured_}) {}
 
   Result<core::Verdict> Run();
 
@@ -97,10 +99,6 @@ class CandidateEvaluation {
   core::CounterDepth Depth();
   Result<bool> ReadsLessOf(RunConfiguration setting, const std::vector<core::BufferContent>& inputs);
   Result<Failure> Measure();
-  Status SimulateForLines(const Trial& trial);
-  Status SimulateCases(const core::Case& small);
-  void SimulateSpecialInputs();
-  Result<Failure> DeadCode(const core::Case& small);
   Judge::State& state_;
   const core::SourceRef& candidate_;
   core::Evaluator& evaluator_;
@@ -121,6 +119,7 @@ class CandidateEvaluation {
   TrialRunner trials_;
   GeneratedShapes shapes_;
   Beside beside_;
+  DeadCodeCheck dead_code_;
 };
 
 // Runs on the case's own inputs: several together, and one with complementary poison and read-only inputs.
@@ -469,91 +468,6 @@ Result<Failure> CandidateEvaluation::Measure() {
   return Failure();
 }
 
-// On the simulator, also of a GPU's chip, which lines of the candidate a trial runs.
-Status CandidateEvaluation::SimulateForLines(const Trial& trial) {
-  RunConfiguration setting{.source = &candidate_, .spec = &state_.spec, .c = &trial.c};
-  setting.device = state_.on_simulator() ? state_.device : state_.options.simulator;
-  setting.options.keep_outputs = false;
-  setting.options.lines = true;
-  setting.options.sample_instructions = state_.options.sample_instructions;
-  WW_ASSIGN(const auto inputs, state_.oracle.InputsOf(trial));
-  WW_ASSIGN(const RunOutcome outcome, RunKernel(evaluator_, setting, PlacedFor(state_.spec, trial, *inputs)));
-  if (const auto* verdict = std::get_if<core::Verdict>(&outcome))
-    return Fail(ErrorCode::kUnsupported, core::VerdictMessage(*verdict));
-  runs_.added().Saw(std::get<core::Executed>(outcome).lines, runs_.SizesOf(trial));
-  return {};
-}
-
-// A GPU does not tell which lines ran: samples of the cases are simulated, then, as long as some line has not run, the
-// small cases that were verified, whose sizes are known to fit together, at other alignments, and odd shapes.
-Status CandidateEvaluation::SimulateCases(const core::Case& small) {
-  if (state_.options.simulator.empty()) return {};
-  for (const core::CaseMeasurement& measured : measured_.cases)
-    for (const core::Case& c : state_.spec.cases)
-      if (c.name == measured.case_name) WW_TRY(SimulateForLines({.c = c, .seed = state_.options.seed}));
-  for (const Pointers pointers : {Pointers::kAligned, Pointers::kLeast})
-    for (const VerifiedCase& verified : state_.verified) {
-      if (runs_.added().complete()) return {};
-      if (pointers != Pointers::kAligned && !HasNarrowAlignment(state_.spec)) continue;
-      // A path for what is not aligned may be the only one there: callers have it with the sizes that count, too.
-      (void)SimulateForLines({.c = *verified.c, .seed = state_.options.seed, .pointers = pointers});
-    }
-  std::vector<core::Case> others = SmallCasesLikeTimed(state_.spec);
-  for (core::Case& odd : OddShapes(state_.spec, small, secret_, VerificationLevel::kFull))
-    others.push_back(std::move(odd));
-  for (core::Case& other : others) {
-    if (runs_.added().complete()) break;
-    const auto bytes = CaseBytes(state_.spec, other);
-    if (!bytes || *bytes > state_.options.max_long_bytes) continue;  // sizes that were drawn may take any memory
-    const Trial trial{.check = core::Check::kOddShape, .c = std::move(other), .seed = secret_};
-    (void)SimulateForLines(trial);  // the manifest may not allow the sizes
-  }
-  return {};
-}
-
-// What is for infinities and NaN alone runs in no other trial, and special values were tried in one case: a path that
-// the launcher takes in another has not seen any. That of the case that counts may be taken by no other one.
-void CandidateEvaluation::SimulateSpecialInputs() {
-  if (!state_.on_simulator() && state_.options.simulator.empty()) return;
-  std::vector<core::Case> cases = SmallCasesLikeTimed(state_.spec);
-  cases.insert(cases.end(), state_.spec.cases.begin(), state_.spec.cases.end());
-  for (const core::Case& c : cases) {
-    const auto bytes = CaseBytes(state_.spec, c);
-    if (!bytes || *bytes > state_.options.max_case_bytes) continue;
-    for (const Trial& trial : PlanTrials(state_.spec, c, secret_, VerificationLevel::kFull)) {
-      if (runs_.added().complete()) return;
-      if (HasSpecialInputs(trial)) (void)SimulateForLines(trial);
-    }
-  }
-}
-
-// A search tries two odd shapes only: before a line is called dead, all are tried.
-Result<Failure> CandidateEvaluation::DeadCode(const core::Case& small) {
-  AddedCode& added = runs_.added();
-  if (!added.any() || (!state_.on_simulator() && effort_ == VerificationLevel::kQuick)) return Failure();
-  if (!state_.on_simulator()) {
-    if (const Status simulated = SimulateCases(small); !simulated) {
-      measured_.notes.push_back("dead-code: not tested: it cannot be simulated: " + simulated.error().message);
-      return Failure();
-    }
-  } else if (!added.complete() && effort_ == VerificationLevel::kQuick) {
-    WW_ASSIGN(Failure failure, shapes_.LikeTimed(VerificationLevel::kFull));
-    if (failure) return failure;
-    if (!added.complete()) {
-      WW_ASSIGN(failure, shapes_.Odd(small, VerificationLevel::kFull));
-      if (failure) return failure;
-    }
-  }
-  SimulateSpecialInputs();
-  if (!added.known()) {
-    measured_.notes.emplace_back("dead-code: not tested: no run told which lines it ran");
-    return Failure();
-  }
-  if (auto refused = added.Judge()) return Failure(std::move(*refused));
-  trials_.Passed(core::Check::kDeadCode);
-  return Failure();
-}
-
 Result<uint64_t> CandidateEvaluation::DrawSecret() {
   const JudgeOptions& options = state_.options;
   if (options.secret_seed) return *options.secret_seed;
@@ -655,7 +569,7 @@ Result<core::Verdict> CandidateEvaluation::Run() {
   }
   WW_ASSIGN(failure, Measure());
   if (failure) return *failure;
-  WW_ASSIGN(failure, DeadCode(reduced ? *reduced : cheapest));
+  WW_ASSIGN(failure, dead_code_.Check(reduced ? *reduced : cheapest, secret_));
   if (failure) return *failure;
   for (const std::string& note : state_.oracle.notes()) state_.Note(note);
   if (effort_ == VerificationLevel::kFull)  // what could not be tested is part of the result

@@ -33,11 +33,13 @@ template <bool kMax, bool kNan, typename T>
   const T equal = std::bit_cast<T>(kMax ? x & y : x | y);
   const T ordered = kMax ? (a > b ? a : b) : (a < b ? a : b);
   T r = a == b ? equal : ordered;
+  // NOLINTBEGIN(misc-redundant-expression): what is not itself is no number, which compilers turn into one instruction
   if (kNan) {
     r = a != a ? a : (b != b ? b : r);
   } else {
     r = a != a ? b : (b != b ? a : r);
   }
+  // NOLINTEND(misc-redundant-expression)
   return Canonical(r);
 }
 
