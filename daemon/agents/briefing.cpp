@@ -313,6 +313,12 @@ std::string PlanText(const core::Plan& plan, const skills::MethodCard* card) {
   return text;
 }
 
+Result<std::string> OriginalText(const Situation& at, const core::Candidate& candidate) {
+  if (candidate.text == at.original.text) return std::string("The code is the original's.\n");
+  WW_ASSIGN(const Listing original, ListEntry(at, core::Candidate{.text = at.original.text}));
+  return original.text;
+}
+
 Result<Listing> ListEntry(const Situation& at, const core::Candidate& candidate) {
   const core::SourceRef source = at.original.With(candidate.text);
   WW_ASSIGN(core::EntryText entry, core::ReadEntryText(at.evaluator, source, at.spec.entry));

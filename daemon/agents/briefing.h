@@ -34,6 +34,8 @@ struct Listing {
   core::EntryText entry;
   std::string text;
 };
+// The original's listing, for whoever starts from another version; a sentence where the candidate is the original.
+Result<std::string> OriginalText(const Situation& at, const core::Candidate& candidate);
 Result<Listing> ListEntry(const Situation& at, const core::Candidate& candidate);
 
 // What the verdict says, whole where it is short.

@@ -52,10 +52,12 @@ class ModelPlanner final : public Planner {
   Result<Proposal<core::Plan>> Propose(const PlanRequest& request) override {
     const Situation& at = request.at;
     WW_ASSIGN(const Listing listing, ListEntry(at, at.base));
+    WW_ASSIGN(const std::string original, OriginalText(at, at.base));
     WW_ASSIGN(Prompt prompt, MakePrompt("planner", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
                                                     {"contract", ContractFacts(at.spec, at.measured.modelled)},
                                                     {"formula", FormulaText(at.form)},
                                                     {"listing", listing.text},
+                                                    {"original", original},
                                                     {"measured", MeasuredFacts(at)},
                                                     {"history", HistoryTable(at)},
                                                     {"experience", request.learned},

@@ -100,10 +100,12 @@ class ModelOptimizer final : public Optimizer {
   Result<Proposal<Attempt>> Propose(const OptimizeRequest& request) override {
     const Situation& at = request.at;
     WW_ASSIGN(const Listing listing, ListEntry(at, at.base));
+    WW_ASSIGN(const std::string original, OriginalText(at, at.base));
     WW_ASSIGN(Prompt prompt, MakePrompt("optimizer", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
                                                       {"contract", ContractFacts(at.spec, at.measured.modelled)},
                                                       {"formula", FormulaText(at.form)},
                                                       {"listing", listing.text},
+                                                      {"original", original},
                                                       {"measured", MeasuredFacts(at)},
                                                       {"history", HistoryTable(at)},
                                                       {"plan", PlanText(request.plan, request.card)}}));
@@ -133,11 +135,11 @@ class ModelRepairer final : public Repairer {
     if (!request.plan.transform.empty())
       return Proposal<core::Candidate>(NoProposal{"what a transformation wrote is not mended by hand"});
     WW_ASSIGN(const Listing listing, ListEntry(at, request.failed));
-    WW_ASSIGN(const Listing original, ListEntry(at, core::Candidate{.text = at.original.text}));
+    WW_ASSIGN(const std::string original, OriginalText(at, request.failed));
     WW_ASSIGN(Prompt prompt, MakePrompt("repairer", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
                                                      {"contract", ContractFacts(at.spec, at.measured.modelled)},
                                                      {"formula", FormulaText(at.form)},
-                                                     {"original", original.text},
+                                                     {"original", original},
                                                      {"listing", listing.text},
                                                      {"history", HistoryTable(at)},
                                                      {"plan", PlanText(request.plan)},
