@@ -212,7 +212,7 @@ std::string FloorText(const Situation& at) {
   const core::Roofline& roofline = at.features.roofline;
   std::string text = fmt::format("The floor of case {}: ", Quoted(at.features.case_name, 80));
   if (roofline.flops <= 0)
-    return text + fmt::format("{:.4g} us to move {}; its operations were not counted.\n", roofline.floor_us,
+    return text + fmt::format("{:.4g} us to move {}; no floating-point operations were counted.\n", roofline.floor_us,
                               Bytes(roofline.min_bytes));
   const char* const set_by = roofline.memory_us >= roofline.compute_us ? "memory" : "operations";
   text += fmt::format("{:.4g} us, set by {} ({} to move once, {:.3g} flop by the units that the original uses).\n",
