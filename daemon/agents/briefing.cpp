@@ -190,6 +190,10 @@ std::string ContractFacts(const core::KernelSpec& spec, bool modelled) {
   }
   text += "The cases:\n";
   for (const core::Case& c : spec.cases) text += CaseText(spec, c, modelled);
+  if (spec.special == core::SpecialInputs::kStrict)
+    text += "Infinities and NaN stand exactly where the original has them.\n";
+  if (spec.special == core::SpecialInputs::kFinite)
+    text += "Callers pass finite numbers: infinities and NaN are not tried.\n";
   if (spec.tolerance.relative) text += fmt::format("Relative tolerance: {:g}.\n", *spec.tolerance.relative);
   std::string allowed;
   for (const core::Allow allow : spec.allow) allowed += (allowed.empty() ? "" : ", ") + std::string(core::Name(allow));

@@ -114,9 +114,9 @@ std::unique_ptr<Port> Compose(const Engines& engines, std::unique_ptr<Port> (*ma
 std::unique_ptr<Critic> ComposeCritics(const Engines& engines) {
   std::vector<std::unique_ptr<Critic>> critics;
   for (const Engine& engine : engines.engines)
-    if (engine.model != nullptr) critics.push_back(MakeModelCritic(engine));
+    if (engine.model != nullptr) critics.push_back(Sampled<Critic>(engine, engines.samples, &MakeModelCritic));
   if (critics.empty()) return nullptr;
-  return std::make_unique<InOrder<CritiqueRequest, Critique>>(engines.order, std::move(critics));
+  return Several<Critic>(engines.order, std::move(critics));
 }
 
 }  // namespace

@@ -250,6 +250,9 @@ std::map<core::AgentRole, AgentSettings> ReadAgents(const YamlNode& node, const 
     const YamlNode& list = first != nullptr ? *first : *all;
     AgentSettings agent{.order = first != nullptr ? AskOrder::kFirst : AskOrder::kAll, .engines = {}};
     agent.samples = static_cast<int>(choice.IntegerOr("samples", agent.samples, 1, 8));
+    const auto of = *base::ParseName<core::AgentRole>(role);
+    if (agent.samples > 1 && (of == core::AgentRole::kFeatureExtractor || of == core::AgentRole::kRepairer))
+      diagnostics.Add(*choice.Find("samples"), fmt::format("'{}' uses one answer", role), "leave 'samples' out");
     if (const auto names = diagnostics.Take(list.AsStrings())) {
       std::set<std::string> seen;
       for (size_t i = 0; i < names->size(); ++i) {
@@ -265,7 +268,7 @@ std::map<core::AgentRole, AgentSettings> ReadAgents(const YamlNode& node, const 
       }
       if (names->empty()) diagnostics.Add(list, "nobody is named", "write [built_in], or leave the agent out");
     }
-    agents.emplace(*base::ParseName<core::AgentRole>(role), std::move(agent));
+    agents.emplace(of, std::move(agent));
   }
   return agents;
 }

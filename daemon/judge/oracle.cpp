@@ -9,13 +9,11 @@
 #include "base/page_reuse.h"
 #include "base/parallel.h"
 #include "core/typed_values.h"
+#include "judge/run_checks.h"
 #include "judge/state_check.h"
 
 namespace warpwright::judge {
 namespace {
-
-// As compile/ptx_rules.h names it.
-const std::string kUnorderedF32 = "unordered sums in f32";
 
 // A shadow that is farther from the original than this multiple of the table's tolerance computes something else.
 constexpr double kShadowDistance = 64;
@@ -392,7 +390,7 @@ Result<OracleResult> Oracle::Compute(const Trial& trial, std::vector<core::Buffe
     if (trial.variant == InputVariant::kBase && trial.check != core::Check::kOtherScalars && made)
       typical = std::max(typical, Rms(reference->layouts[o].dtype, reference->references[o].bytes));
     reference->references[o].typical_rms = HasInfiniteScalar(trial) ? 0 : typical;
-    if (reference->precision.contains(kUnorderedF32))
+    if (reference->precision.contains(std::string(kUnorderedSums) + "f32"))
       reference->references[o].flushed = reference->layouts[o].accumulation * core::SmallestNormal(core::DType::kF32);
     reference->references[o].own_inputs = trial.variant == InputVariant::kBase;
     reference->references[o].structured =

@@ -55,7 +55,7 @@ bool IsOfBuild(const std::string& use) { return use.starts_with(core::kBuildPref
 bool IsReturned(const std::string& use) { return use.starts_with(core::kReturnPrefix); }
 bool IsEntry(const std::string& use) { return use.starts_with(core::kEntryPrefix); }
 bool IsOfHost(const std::string& use) { return use.starts_with(core::kHostPrefix) || IsReturned(use) || IsEntry(use); }
-bool IsUnordered(const std::string& use) { return use.starts_with("unordered sums in "); }
+bool IsUnordered(const std::string& use) { return use.starts_with(kUnorderedSums); }
 bool IsNote(const std::string& use) { return use.starts_with("approximate ") || use.starts_with("flushed "); }
 
 bool HasBuffer(const core::KernelSpec& spec, std::string_view type, const std::set<core::Role>& roles) {

@@ -127,6 +127,23 @@ TEST(ModelAgents, PlansCiteWhatIsThere) {
   }
 }
 
+// Who writes for halves should know how far away tensor cores are, and what the manifest says of special values.
+TEST(ModelAgents, TheFloorOfHalvesIsToldWithTensorCoresToo) {
+  for (const core::DType dtype : {core::DType::kF16, core::DType::kF32}) {
+    ModelKit kit;
+    kit.chip.tensor_fma_per_cycle = 1024;
+    kit.features.roofline = {.min_bytes = 8e5, .flops = 1e9, .memory_us = 0.2, .compute_us = 15, .floor_us = 17.9};
+    for (core::Argument& argument : kit.spec.args)
+      if (auto* buffer = std::get_if<core::BufferArgument>(&argument.kind)) buffer->dtype = dtype;
+    kit.spec.special = core::SpecialInputs::kFinite;
+    ASSERT_TRUE(kit.Plan());
+    const std::string prompt = llm::RenderPrompt(kit.model->asked.at(0));
+    EXPECT_NE(prompt.find("17.9 us, set by operations (800 kB to move once, 1e+09 flop"), std::string::npos);
+    EXPECT_EQ(prompt.find("on tensor cores (mma.sync): 4.768 us") != std::string::npos, dtype == core::DType::kF16);
+    EXPECT_NE(prompt.find("infinities and NaN are not tried"), std::string::npos);
+  }
+}
+
 // A reader mends what rules read off the source, and no number; its notes are an account.
 TEST(ModelAgents, AReadingMendsWhatWasReadAndCountsNothing) {
   struct Row {

@@ -184,6 +184,15 @@ TEST(Facts, ClassesOfShapesAreBucketsOfAFactorOfFour) {
   EXPECT_EQ(core::ShapeClassOf(FactsOf(Gelu(), {{"N", 0}})), "elementwise results4^0 >");
 }
 
+// Of what implementations share, the formula's own numbers say nothing.
+TEST(Facts, AFormulaThatRepeatsWorkHasNoNumbers) {
+  const core::ComputationFacts facts = FactsOf(MatmulWithBias(), {{"M", 64}, {"N", 32}, {"K", 128}});
+  EXPECT_EQ(core::InWords(facts, facts.flops() / 4), core::InWords(facts));
+  const auto words = core::InWords(facts, facts.flops() / 100);
+  EXPECT_EQ(words.at(1), "as a formula, it repeats work that implementations share");
+  EXPECT_LT(words.size(), core::InWords(facts).size());
+}
+
 TEST(Facts, InWords) {
   EXPECT_EQ(core::InWords(FactsOf(MatmulWithBias(), {{"M", 64}, {"N", 32}, {"K", 128}})),
             (std::vector<std::string>{"a matrix product, M = 64, N = 32, K = 128",

@@ -66,6 +66,17 @@ TEST(ModelSettings, AreChosenByPriceToo) {
   EXPECT_NE(nobody.error().Format().find("'cheapest': no model has a known price"), std::string::npos);
 }
 
+TEST(ModelSettings, SamplesAreForThoseWhoseAnswersAreAllUsed) {
+  for (const char* agent : {"feature_extractor", "repairer"}) {
+    const auto refused =
+        config::ParseOperatorConfig(Text("  desk: {transport: offline, folder: /x}\n",
+                                         std::string("agents:\n  ") + agent + ": {first: [desk], samples: 2}\n"),
+                                    "c.yml");
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().Format().find(std::string("'") + agent + "' uses one answer"), std::string::npos);
+  }
+}
+
 // Each with its place, what is wrong and what to do.
 TEST(ModelSettings, ErrorsHaveAPlaceAndARemedy) {
   const struct {
