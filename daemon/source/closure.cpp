@@ -60,13 +60,24 @@ constexpr UnsupportedApi kUnsupportedApis[] = {
 bool IsKernelUnit(const Unit& unit) {
   return unit.is_kernel() && (unit.kind == Unit::Kind::kFunction || unit.kind == Unit::Kind::kInvocation);
 }
+// "at::Tensor" is PyTorch's and "vector<int>" the standard library's; a parameter `at` or a field `map` is the user's own.
+bool IsHostOnly(const std::vector<Token>& code, size_t i) {
+  static const std::set<std::string_view> kNamespaces = {"std", "torch", "at", "c10"};
+  static const std::set<std::string_view> kLibrary = {"string",     "vector",   "map",   "ostream", "unique_ptr",
+                                                      "shared_ptr", "function", "mutex", "thread"};
+  static const std::set<std::string_view> kNames = {"FILE",        "cudaStream_t",   "cudaEvent_t",
+                                                    "cudaError_t", "cudaDeviceProp", "virtual"};
+  const std::string_view text = code[i].text;
+  if (kNames.contains(text) || text.starts_with("cublas") || text.starts_with("cudnn")) return true;
+  if (i + 1 >= code.size()) return false;
+  const Token& next = code[i + 1];
+  return (kNamespaces.contains(text) && next.text == "::") ||
+         (kLibrary.contains(text) && (next.text == "<" || next.IsIdentifier()));
+}
+
 // A type that the host side names may be a template argument of a kernel (a functor, a configuration), which only the
 // recording shows. It is included on the device side unless it contains something that cannot be there.
 bool MayBeOnDevice(const SourceUnits& units, const Unit& unit) {
-  static const std::set<std::string_view> kHostOnly = {
-      "std",      "string", "vector", "map",          "FILE",        "ostream",     "unique_ptr",     "shared_ptr",
-      "function", "mutex",  "thread", "cudaStream_t", "cudaEvent_t", "cudaError_t", "cudaDeviceProp", "torch",
-      "at",       "c10",    "virtual"};
   if (unit.kind == Unit::Kind::kFunction) return (unit.attributes & kDevice) != 0;
   if (unit.kind != Unit::Kind::kType) return false;
   const FileUnits& file = units.files.at(unit.path);
@@ -79,13 +90,12 @@ bool MayBeOnDevice(const SourceUnits& units, const Unit& unit) {
       if (host) host_members.push_back(member.range);
     }
   }
-  for (const Token& token : file.code) {
-    if (!unit.range.Contains(token.range) || !token.IsIdentifier()) continue;
+  for (size_t i = 0; i < file.code.size(); ++i) {
+    const Token& token = file.code[i];
+    if (!unit.range.Contains(token.range) || !token.IsIdentifier() || !IsHostOnly(file.code, i)) continue;
     const bool in_host = std::any_of(host_members.begin(), host_members.end(),
                                      [&](TextRange range) { return range.Contains(token.range); });
-    if (!in_host &&
-        (kHostOnly.count(token.text) || token.text.starts_with("cublas") || token.text.starts_with("cudnn")))
-      return false;
+    if (!in_host) return false;
   }
   return true;
 }
