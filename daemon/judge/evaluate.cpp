@@ -11,6 +11,7 @@
 #include "judge/absent_buffers.h"
 #include "judge/agreement.h"
 #include "judge/beside.h"
+#include "judge/buffer_ends.h"
 #include "judge/dead_code_check.h"
 #include "judge/determinism.h"
 #include "judge/equal_inputs.h"
@@ -18,6 +19,7 @@
 #include "judge/in_place.h"
 #include "judge/judge_state.h"
 #include "judge/lift_shapes.h"
+#include "judge/nan_as_number.h"
 #include "judge/run_checks.h"
 #include "judge/state_check.h"
 #include "judge/timing.h"
@@ -550,7 +552,14 @@ Result<core::Verdict> CandidateEvaluation::Run() {
     if (failure) return *failure;
     WW_ASSIGN(failure, CheckEqualInputs(state_, runs_, state_.verified.front().own));
     if (failure) return *failure;
+    WW_ASSIGN(const bool counts_nan, CountsNanAsNumber(state_));
+    if (counts_nan) {
+      WW_ASSIGN(failure, trials_.TryAll(NanTrials(*state_.verified.front().c, secret_)));
+      if (failure) return *failure;
+    }
     WW_ASSIGN(failure, CheckAbsentBuffers(state_, candidate_, evaluator_, state_.verified.front().own));
+    if (failure) return *failure;
+    WW_ASSIGN(failure, CheckBufferEnds(state_, candidate_, evaluator_));
     if (failure) return *failure;
     WW_ASSIGN(failure, OtherScalarsOf(state_.verified.front()));
     if (failure) return *failure;

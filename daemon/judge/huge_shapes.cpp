@@ -267,7 +267,24 @@ Result<Failure> HugeShapes::Try(const core::Case& c, uint64_t secret, const std:
   if (!tried && why)
     notes_.push_back("odd-shape: not tested with more than 2^31 elements: the original itself: " +
                      core::VerdictMessage(*why));
-  return TryBeyondShorts(c, secret);
+  WW_ASSIGN(Failure failure, TryBeyondShorts(c, secret));
+  if (!failure) {
+    WW_ASSIGN(failure, TryOtherDevices(secret));
+  }
+  return failure;
+}
+
+Result<Failure> HugeShapes::TryOtherDevices(uint64_t secret) {
+  if (!state_.on_simulator()) return Failure();  // what is declared for it alone is small, and is run whole
+  const base::CounterRandom seeds(secret, kHugeStream + 2);
+  uint64_t index = 0;
+  std::optional<core::Verdict> why;
+  for (const core::Case& declared : state_.spec.cases) {
+    if (declared.on.contains(core::DeviceKind::kSim)) continue;
+    WW_ASSIGN(const std::optional<Failure> failure, TryShape(declared, seeds.Bits(index++), kInstructions, why));
+    if (failure && *failure) return *failure;
+  }
+  return Failure();
 }
 
 // Thread instructions of one of the original's blocks, of which there are as many more as there are results; nothing

@@ -4,7 +4,7 @@
 // found where they go wrong. Private to judge/.
 //
 // So are sizes beyond 16 bits at which the whole is too much work: a number that is kept in two bytes, where work grows
-// with the square of the size.
+// with the square of the size. And so are the cases that are declared for other devices.
 //
 // Blocks that add to one result, and plans of several launches, are only looked at for faults: what other blocks would
 // have written is missing. Cheaper arithmetic is no concern here either: there is no truth at such sizes, so that only
@@ -39,6 +39,7 @@ class HugeShapes {
   Result<std::optional<Failure>> TryShape(const core::Case& shape, uint64_t seed, uint64_t instructions,
                                           std::optional<core::Verdict>& why);
   Result<Failure> TryBeyondShorts(const core::Case& c, uint64_t secret);
+  Result<Failure> TryOtherDevices(uint64_t secret);
   std::optional<double> InstructionsOfBlock(const core::Case& shape, const ShapeWork& work) const;
   Result<RunOutcome> Execute(const core::SourceRef& source, core::Evaluator& evaluator, const core::Case& shape,
                              const std::vector<core::BufferContent>& inputs, core::ExecuteOptions options) const;

@@ -59,6 +59,15 @@ class ShapeList {
       return name == one ? length : std::min<int64_t>(n, kShort + i);
     });
   }
+  // Two long at once, if that fits as it is.
+  void AddBothLong(const std::string& one, const std::string& other, int64_t length) {
+    core::Case both = c_;
+    int index = 0;
+    for (const std::string& name : names_)
+      if (int64_t* const size = SizeNamed(both, name))
+        *size = name == one || name == other ? length + index++ : std::min<int64_t>(*size, kShort + index++);
+    if (fits_ && fits_(both)) Add([&](const std::string& name, int, int64_t) { return *SizeNamed(both, name); });
+  }
   std::vector<core::Case> Take() { return std::move(shapes_); }
 
  private:
@@ -184,6 +193,10 @@ std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Cas
   uint64_t stream = 1;
   for (const std::string& one : names)
     if (names.size() > 1) shapes.AddLong(one, 65'537 + static_cast<int64_t>(random.Below(stream++, 1'024)));
+  // The product of an index with another size is beyond 32 bits, though no buffer is.
+  for (auto one = names.begin(); one != names.end(); ++one)
+    for (auto other = std::next(one); other != names.end(); ++other)
+      shapes.AddBothLong(*one, *other, 92'000 + static_cast<int64_t>(random.Below(stream++, 1'024)));
   // One size several times the others, and the others several times it: strides, and rows shorter than blocks.
   for (const std::string& one : names) {
     if (names.size() == 1) break;

@@ -28,8 +28,8 @@ using Fits = std::function<bool(const core::Case&)>;
 std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
                                   VerificationLevel effort, const Fits& fits = {});
 
-// Shapes of more elements than a search would try: beyond 65,535 in each dimension and 2^20 in all, squares of powers
-// of two.
+// Shapes of more elements than a search would try: beyond 65,535 in each dimension, and in two that no buffer
+// multiplies, and 2^20 in all, squares of powers of two.
 std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
                                    const Fits& fits = {});
 // One dimension at a time in small steps from short to long, the others short: no path between two limits is left out

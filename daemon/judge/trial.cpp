@@ -17,7 +17,7 @@ uint32_t BufferCount(const core::KernelSpec& spec) {
   }));
 }
 
-constexpr uint64_t kTrialStream = 0x747269616cULL;
+constexpr uint64_t kTrialStream = 0x747269616cULL, kNanStream = kTrialStream + 1;
 
 bool HasIntegerOutput(const core::KernelSpec& spec) {
   return std::any_of(spec.args.begin(), spec.args.end(), [](const core::Argument& argument) {
@@ -227,6 +227,15 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
   }
   for (const double number : Thresholds(named))
     add(core::Check::kDistributions, InputVariant::kAroundNamed).named = {number};
+  return trials;
+}
+
+std::vector<Trial> NanTrials(const core::Case& c, uint64_t secret) {
+  const base::CounterRandom seeds(secret, kNanStream);
+  std::vector<Trial> trials;
+  for (const InputVariant variant : {InputVariant::kSpecialValues, InputVariant::kLoneNan})
+    trials.push_back(
+        {.check = core::Check::kSpecialValues, .c = c, .variant = variant, .seed = seeds.Bits(trials.size())});
   return trials;
 }
 

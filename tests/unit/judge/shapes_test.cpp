@@ -201,7 +201,7 @@ TEST(Shapes, ANumberThatIsAskedOfNothingIsCompared) {
 
 TEST(Shapes, PassWhatGridsAndShortIntegersHold) {
   const core::KernelSpec spec = SoftmaxSpec(32, 64);
-  bool rows = false, columns = false, square = false, many = false, stride = false;
+  bool rows = false, columns = false, square = false, many = false, stride = false, both = false;
   for (const core::Case& shape : judge::LongShapes(spec, spec.cases[0], 1)) {
     const auto n = std::get<int64_t>(shape.scalars.at("N")), c = std::get<int64_t>(shape.scalars.at("C"));
     rows = rows || (n > 65'535 && c < 8);
@@ -224,6 +224,13 @@ TEST(Shapes, PassWhatGridsAndShortIntegersHold) {
   }
   EXPECT_TRUE(rows_named && columns_named);
   EXPECT_EQ(behind, 4u);
+  // Both at once only where that is little, unlike here.
+  for (const core::Case& shape : judge::LongShapes(spec, spec.cases[0], 1, [](const core::Case& c) {
+         return std::get<int64_t>(c.scalars.at("N")) + std::get<int64_t>(c.scalars.at("C")) < 1'000'000;
+       }))
+    both =
+        both || std::min(std::get<int64_t>(shape.scalars.at("N")), std::get<int64_t>(shape.scalars.at("C"))) > 65'535;
+  EXPECT_TRUE(both);
   const core::KernelSpec flat = ElementwiseSpec(core::DType::kF32, 1000);
   bool million = false;
   for (const core::Case& shape : judge::LongShapes(flat, flat.cases[0], 1))
