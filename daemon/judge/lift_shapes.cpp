@@ -106,8 +106,8 @@ void KeepMultiples(const core::KernelSpec& spec, const SizeRelations& relations,
 }
 
 template <size_t kCount>
-Scalars Shrunk(const core::KernelSpec& spec, const core::Case& from, const SizeRelations& relations,
-               const int64_t (&substitutes)[kCount]) {
+Scalars ShrunkTo(const core::KernelSpec& spec, const core::Case& from, const SizeRelations& relations,
+                 const int64_t (&substitutes)[kCount]) {
   Scalars scalars = from.scalars;
   std::map<std::vector<int64_t>, int64_t> chosen;  // sizes that are equal in all cases stay equal
   for (const core::Argument& argument : spec.args) {
@@ -120,6 +120,22 @@ Scalars Shrunk(const core::KernelSpec& spec, const core::Case& from, const SizeR
   }
   KeepMultiples(spec, relations, scalars);
   relations.Follow(scalars);
+  return scalars;
+}
+
+// By smaller numbers where there are many sizes: what is to be traced is their product.
+template <size_t kCount>
+Scalars Shrunk(const core::KernelSpec& spec, const core::Case& from, const SizeRelations& relations,
+               const int64_t (&substitutes)[kCount]) {
+  constexpr uint64_t kMostElements = 60'000;
+  constexpr int64_t kLeast = 3;
+  int64_t smaller[kCount];
+  std::copy(std::begin(substitutes), std::end(substitutes), smaller);
+  Scalars scalars = ShrunkTo(spec, from, relations, smaller);
+  for (int step = 0; step < 2 && ElementsOf(spec, scalars) > kMostElements; ++step) {
+    for (int64_t& size : smaller) size = std::max(kLeast, size * 2 / 3);
+    scalars = ShrunkTo(spec, from, relations, smaller);
+  }
   return scalars;
 }
 

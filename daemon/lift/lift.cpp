@@ -63,7 +63,7 @@ class Lifting {
     const auto elapsed = [&] {
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };
-    const double cpu_begin = CpuSeconds();
+    const double cpu_begin = cpu_begin_ = CpuSeconds();
     const bool in_groups = HasGroups(spec_, SizesTried(), request_.divided);
     cpu_end_ = cpu_begin + request_.seconds_limit * (in_groups ? kShareWithGroups : kShareOfWhole);
     WW_ASSIGN(LiftOutcome outcome, AttemptInGroups(InGroups(spec_, SizesTried())));
@@ -72,6 +72,7 @@ class Lifting {
     }
     cpu_end_ = cpu_begin + request_.seconds_limit * kShareOfWhole;
     if (in_groups && !std::holds_alternative<Lifted>(outcome)) WW_TRY(TryGroupsOfCases(outcome));
+    WW_TRY(TryFixedSizes(outcome));
     // Pairs that lie together may be simple where halves that lie apart are not.
     if (auto other = DimensionsBy(FactorOrder::kNumbersLast); other != view_.dimensions) {
       std::swap(view_.dimensions, other);
@@ -201,6 +202,24 @@ class Lifting {
     });
   }
 
+  // Windows of four may have another form than windows of three, which the cases have.
+  Status TryFixedSizes(LiftOutcome& outcome) {
+    tried_fixed_ = true;
+    if (std::holds_alternative<Lifted>(outcome) || fixed_.empty() || !InTime()) return {};
+    const auto use = [&](const LiftShape& shape) {
+      const core::Sizes sizes = Named(shape.scalars).sizes;
+      return !shape.apart && std::all_of(fixed_.begin(), fixed_.end(),
+                                         [&](const auto& fixed) { return sizes.at(fixed.first) == fixed.second; });
+    };
+    UseShapes(use);
+    WW_TRY(TryInstead(outcome));
+    if (!std::holds_alternative<Lifted>(outcome)) UseShapes([](const LiftShape& shape) { return !shape.apart; });
+    return {};
+  }
+  // More shapes of all kinds may take the time that these alone would need.
+  bool IsTimeForFixedSizes() const {
+    return !fixed_.empty() && !tried_fixed_ && CpuSeconds() > cpu_begin_ + request_.seconds_limit / 4;
+  }
   // At the sizes alone that divide as they do in every case: code that takes four elements at once, without a rest.
   Status TryEvenSizes(LiftOutcome& outcome) {
     const auto is_even = [](const LiftShape& shape) { return shape.even && !shape.apart; };
@@ -347,14 +366,16 @@ class Lifting {
     for (size_t wanted = std::min<size_t>(request_.unified_shapes, DifferentSizes());;) {
       while (forms() < wanted && next_ < shapes_.size() && !IsTooLarge(failure_)) {
         const size_t before = forms();
+        const double begin = CpuSeconds();
         if (const LiftShape& shape = *shapes_[next_++]; IsAffordable(shape)) WW_TRY(See(shape));
-        if (forms() == before) BringForwardTheSmallest();
+        const bool was_long = CpuSeconds() - begin > request_.seconds_limit / 8;
+        if (forms() == before || was_long) BringForwardTheSmallest();
       }
       if (forms() == 0) return give_up();
       right_at_.clear();
       WW_ASSIGN(std::optional<Lifted> lifted, UnifyMost());
       if (!lifted) {
-        if (forms() < wanted || forms() == kMostForms) return give_up();
+        if (forms() < wanted || forms() == kMostForms || IsTimeForFixedSizes()) return give_up();
         wanted = forms() + 1;
         BringForwardTheSmallest();
         continue;
@@ -367,6 +388,7 @@ class Lifting {
         lifted->verified = agrees;  // also where the shape could not be run
       }
       if (!agrees) {  // that shape is among the forms now
+        if (!HasOtherConstants(*wrong_at_)) narrower.reset();
         if (forms() >= kMostForms) return give_up();
         wanted = forms();
         continue;
@@ -385,13 +407,15 @@ class Lifting {
   }
 
   // Makes a shape the next at which a scalar, or the channels of a group, is another number than at all shapes so far:
-  // a stride that was always two may stand anywhere in the form. False: there is none, or no time.
+  // a stride that was always two may stand anywhere in the form; or at which a size is even, if it was always odd, or
+  // odd: the edge of a window of two may be seen there alone. False: there is none, or no time.
   bool BringForwardWhatVaries() {
     const core::Sizes first = NumbersAt(*shapes_[0]);
     const auto varies = [&](const LiftShape* shape) {
       const core::Sizes sizes = NumbersAt(*shape);
       return IsAffordable(*shape) && std::any_of(sizes.begin(), sizes.end(), [&](const auto& size) {
-               return size.second != first.at(size.first) && IsConstant(size.first, first.at(size.first));
+               const auto& [name, value] = size;
+               return (value != first.at(name) && IsConstant(name, first.at(name))) || HasNewParity(name, value);
              });
     };
     const auto next = shapes_.begin() + static_cast<std::ptrdiff_t>(next_);
@@ -400,8 +424,22 @@ class Lifting {
     std::rotate(next, found, found + 1);
     return true;
   }
-  // Where the first shapes have not told enough, or one has told nothing, several more will be seen: as many as there
-  // is time for.
+  bool HasNewParity(const std::string& name, int64_t value) const {
+    return std::all_of(shapes_.begin(), shapes_.begin() + static_cast<std::ptrdiff_t>(next_),
+                       [&](const LiftShape* tried) { return (NumbersAt(*tried).at(name) - value) % 2 != 0; });
+  }
+  // Whether a form that is wrong there may be right where scalars are what they were at all shapes before.
+  bool HasOtherConstants(const LiftShape& wrong_at) const {
+    const core::Sizes last = NumbersAt(wrong_at), first = NumbersAt(*shapes_[0]);
+    return std::any_of(last.begin(), last.end(), [&](const auto& size) {
+      const auto& [name, value] = size;
+      return value != first.at(name) &&
+             std::all_of(shapes_.begin(), std::find(shapes_.begin(), shapes_.end(), &wrong_at),
+                         [&](const LiftShape* tried) { return NumbersAt(*tried).at(name) == first.at(name); });
+    });
+  }
+  // Where the first shapes have not told enough, or one has told nothing or took long, several more will be seen: as
+  // many as there is time for.
   void BringForwardTheSmallest() {
     const auto next = shapes_.begin() + static_cast<std::ptrdiff_t>(next_);
     const auto smallest = std::min_element(
@@ -568,11 +606,27 @@ class Lifting {
       if (difference.empty()) continue;
       why = difference;
       wrong_ = true;
+      if (fixed_.empty() && forms.size() > 2) fixed_ = OnlyOfForms(seen.at.sizes, forms);
       return std::optional<Lifted>();
     }
     // At a shape that it was not made from.
     lifted.verified = seen_.size() > forms.size();
     return std::optional<Lifted>(std::move(lifted));
+  }
+
+  // What was the same at all shapes of the forms, if some of it is something else where they are wrong.
+  static core::Sizes OnlyOfForms(const core::Sizes& sizes, const std::vector<FormAtShape>& forms) {
+    core::Sizes same;
+    bool differs = false;
+    for (const auto& [name, value] : forms[0].sizes) {
+      if (std::any_of(forms.begin(), forms.end(), [&, &name = name, &value = value](const FormAtShape& form) {
+            return form.sizes.at(name) != value;
+          }))
+        continue;
+      same[name] = value;
+      differs = differs || sizes.at(name) != value;
+    }
+    return differs ? same : core::Sizes();
   }
 
   Result<std::string> DifferenceAt(const core::Computation& computation, const Seen& seen,
@@ -607,6 +661,7 @@ class Lifting {
       if (lifted.verified) continue;
       notes_.push_back(difference);
       failure_ = NotLifted{"wrong at a further shape", difference, true};
+      wrong_at_ = &shape;
       const size_t before = seen_.size();
       WW_TRY(See(shape));
       if (seen_.size() == before || !seen_.back().has_form) next_ = shapes_.size();  // nothing is to be learnt
@@ -623,14 +678,17 @@ class Lifting {
   std::vector<Seen> seen_;
   std::vector<const LiftShape*> silent_;    // at which the entry writes nothing, or faults
   std::vector<const LiftShape*> right_at_;  // beside those that the form was made from
+  const LiftShape* wrong_at_ = nullptr;     // the last one at which a form was not right
   size_t next_ = 0;                         // of the shapes
   bool even_alone_ = false;
   Groups groups_;                      // sizes that are looked at in so many groups
   std::vector<Dimensions> ungrouped_;  // of the buffers
+  core::Sizes fixed_;                  // which forms may be of, that were wrong at others
+  bool tried_fixed_ = false;
   bool wrong_ = false;                 // the last attempt to unify failed at a shape
   NotLifted failure_ = NothingTried();
   double too_large_ = std::numeric_limits<double>::infinity();  // the least work that was beyond a limit
-  double cpu_end_ = 0;
+  double cpu_begin_ = 0, cpu_end_ = 0;
   std::vector<std::string> notes_;
 };
 

@@ -91,6 +91,11 @@ INSTANTIATE_TEST_SUITE_P(
                    "for (int c = t; c < m; c += 8) y[r * m + c] = x[r * m + c] * 2;",
                    {{4, 16}, {3, 32}, {5, 48}, {6, 64}},
                    {"m % 16 = 0"}},
+        // As windows of three and of four: the form is that of the size which is alike in most shapes.
+        AttemptRow{"AnotherFormAtAnotherSize",
+                   "for (int c = t; c < m; c += 8) y[r * m + c] = n == 3 ? x[r * m + c] * 2 : cosf(x[r * m + c]);",
+                   {{3, 6}, {4, 8}, {3, 7}, {3, 9}, {3, 10}, {3, 5}},
+                   {"n = 3"}},
         AttemptRow{"AnythingGoes",
                    "for (int c = t; c < m; c += 8) y[r * m + c] = x[r * m + c] * 2;",
                    {{4, 6}, {3, 7, false}, {5, 10}, {4, 9, false}, {6, 8}},
@@ -143,7 +148,7 @@ core::LiftOutcome LiftGroups(const std::vector<std::array<int, 3>>& sizes) {
     TraceKit kit = compiled;
     const auto wave = [](size_t i) { return std::sin(3.0 * double(i)); };
     const uint32_t x = kit.Argument("x", DType::kF32, static_cast<size_t>(c), wave),
-                   w = kit.Argument("w", DType::kF32, static_cast<size_t>(k * (c / g)), wave),
+                   w = kit.Argument("w", DType::kF32, static_cast<size_t>(k) * (c / g), wave),
                    y = kit.Argument("y", DType::kF32, static_cast<size_t>(k));
     kit.Launch("f", {1}, {32}, Pointer{x}, Pointer{w}, Pointer{y}, c, k, g);
     return kit;
@@ -217,6 +222,17 @@ TEST(LiftAttempts, WhatIsLargerThanWhatWasTooLargeIsNotTried) {
   ASSERT_TRUE(std::holds_alternative<core::Lifted>(outcome)) << std::get<core::NotLifted>(outcome).message;
   EXPECT_TRUE(std::get<core::Lifted>(outcome).verified);
   EXPECT_EQ(std::get<core::Lifted>(outcome).notes, Texts{"at n=40, m=60: more than 2000 expressions"});
+}
+
+// A window of three in every other column ends behind an even row, and within an odd one.
+TEST(LiftAttempts, AnEdgeIsSeenWhereRowsAreEven) {
+  const auto outcome = LiftRows(
+      "if (t >= m / 2) return; float s = 0; "
+      "for (int c = 2 * t; c < 2 * t + 3; ++c) if (c < m) s += x[r * m + c]; y[r * m + t] = s;",
+      {{4, 9}, {3, 13}, {5, 11}, {6, 7}, {4, 12}, {5, 10}});
+  ASSERT_TRUE(std::holds_alternative<core::Lifted>(outcome)) << std::get<core::NotLifted>(outcome).message;
+  const std::string text = core::ComputationText(std::get<core::Lifted>(outcome).computation);
+  EXPECT_NE(text.find(" < m"), std::string::npos) << text;
 }
 
 // The bound of a variance that may be zero is none, and any number would do.

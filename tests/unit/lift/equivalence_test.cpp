@@ -72,7 +72,7 @@ Prepare PrepareOf(const Version& version) {
 
 core::Expression Size(const char* name) { return std::move(*core::Expression::Parse(name)); }
 
-core::EquivalenceRequest Request(std::vector<std::pair<int64_t, int64_t>> shapes) {
+core::EquivalenceRequest Request(const std::vector<std::pair<int64_t, int64_t>>& shapes) {
   core::EquivalenceRequest request;
   const auto buffer = [](std::vector<core::Expression> shape, core::Role role) {
     return core::BufferArgument{.shape = std::move(shape), .role = role};
@@ -100,8 +100,8 @@ core::EquivalenceRequest Request(std::vector<std::pair<int64_t, int64_t>> shapes
 }
 
 core::Equivalence Compare(const Version& original, const Version& candidate,
-                          std::vector<std::pair<int64_t, int64_t>> shapes = {{3, 37}, {2, 70}}) {
-  core::EquivalenceRequest request = Request(std::move(shapes));
+                          const std::vector<std::pair<int64_t, int64_t>>& shapes = {{3, 37}, {2, 70}}) {
+  core::EquivalenceRequest request = Request(shapes);
   request.seconds_limit = 60;
   auto answer = CompareEntries(request, PrepareOf(original), PrepareOf(candidate));
   EXPECT_TRUE(answer) << answer.error().Format();

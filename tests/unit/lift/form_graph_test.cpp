@@ -21,7 +21,7 @@ struct Formulas {
   FormId Sum(const std::vector<FormId>& args) {
     std::vector<FormTerm> terms;
     for (const FormId id : args) terms.push_back({id, 1});
-    return graph.Linear(0, std::move(terms));
+    return graph.Linear(0, terms);
   }
   FormId Times(double factor, FormId id) { return graph.Linear(0, {{id, factor}}); }
   FormId Minus(FormId a, FormId b) { return graph.Linear(0, {{a, 1}, {b, -1}}); }
@@ -237,7 +237,7 @@ TEST(FormGraph, StopsAtItsLimit) {
   FormGraph graph(10);
   std::vector<FormTerm> terms;
   for (int64_t k = 0; k < 20; ++k) terms.push_back({graph.Load(0, k), 1});
-  EXPECT_EQ(graph.Linear(0, std::move(terms)), 0u);
+  EXPECT_EQ(graph.Linear(0, terms), 0u);
   EXPECT_TRUE(graph.full());
 }
 

@@ -170,8 +170,8 @@ constexpr std::string_view kSharedAtomics[] = {
     "atom.shared.add.f32 <F>, [few+(16|20|24|28)], <F>",
     "atom.shared.(add.u32|min.s32|exch.b32|xor.b32) <R>, [few+(0|4|8|12)], <R>",
     "red.shared.(max.u32|and.b32) [few+(0|4|8|12)], <R>",
-    "and.b32 %t7, <R>, 7;shl.b32 %t7, %t7, 2;mov.u32 %t5, few;add.u32 %t7, %t7, %t5;atom.shared.add.u32 <R>, [%t7], "
-    "<r>",
+    ("and.b32 %t7, <R>, 7;shl.b32 %t7, %t7, 2;mov.u32 %t5, few;add.u32 %t7, %t7, %t5;atom.shared.add.u32 <R>, [%t7], "
+     "<r>"),
     "and.b32 %t7, <R>, 7;shl.b32 %t7, %t7, 2;mov.u32 %t5, few;add.u32 %t7, %t7, %t5;ld.shared.b32 <R>, [%t7]",
 };
 // %a15: an offset that depends on data; %a0: an input; %a13: a table that all threads share.
@@ -198,15 +198,15 @@ shl.b32 %t3, %t0, 5;mov.u32 %t4, tile;add.u32 %t3, %t3, %t4;
 )";
 // %a14: the thread's elements of a buffer.
 constexpr std::string_view kInputs[] = {
-    "ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%a14];ld.global.v2.f32 {%f4, %f5}, [%a14+16];"
-    "ld.global.f32 %f6, [%a14+24];ld.global.f32 %f7, [%a14+28]",
+    ("ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%a14];ld.global.v2.f32 {%f4, %f5}, [%a14+16];"
+     "ld.global.f32 %f6, [%a14+24];ld.global.f32 %f7, [%a14+28]"),
     "ld.global.v2.f64 {%d0, %d1}, [%a14];ld.global.f64 %d2, [%a14+16];ld.global.f64 %d3, [%a14+24]",
-    "ld.global.b16 %h0, [%a14];ld.global.b16 %h1, [%a14+2];ld.global.b16 %h2, [%a14+4];ld.global.b16 %h3, [%a14+6];"
-    "ld.global.v2.b32 {%r0, %r1}, [%a14+8]",
-    "ld.global.b16 %h4, [%a14];ld.global.b16 %h5, [%a14+2];ld.global.b16 %h6, [%a14+8];ld.global.b16 %h7, [%a14+10];"
-    "ld.global.b32 %r2, [%a14+4];ld.global.b64 %l0, [%a14]",
-    "ld.global.u32 %r3, [%a14];ld.global.u32 %r4, [%a14+4];ld.global.u32 %r5, [%a14+8];"
-    "ld.global.v2.b32 {%r6, %r7}, [%a14+16];ld.global.b64 %l1, [%a14+24]",
+    ("ld.global.b16 %h0, [%a14];ld.global.b16 %h1, [%a14+2];ld.global.b16 %h2, [%a14+4];ld.global.b16 %h3, [%a14+6];"
+     "ld.global.v2.b32 {%r0, %r1}, [%a14+8]"),
+    ("ld.global.b16 %h4, [%a14];ld.global.b16 %h5, [%a14+2];ld.global.b16 %h6, [%a14+8];ld.global.b16 %h7, [%a14+10];"
+     "ld.global.b32 %r2, [%a14+4];ld.global.b64 %l0, [%a14]"),
+    ("ld.global.u32 %r3, [%a14];ld.global.u32 %r4, [%a14+4];ld.global.u32 %r5, [%a14+8];"
+     "ld.global.v2.b32 {%r6, %r7}, [%a14+16];ld.global.b64 %l1, [%a14+24]"),
     "ld.global.u64 %l2, [%a14];ld.global.u64 %l3, [%a14+8]",
     "ld.global.(u8|s8) %r8, [%a14+1];ld.global.(u16|s16|b16) %r9, [%a14+2]",
 };
@@ -219,13 +219,13 @@ constexpr std::string_view kStart =
 constexpr std::string_view kOutputs[] = {
     "st.global.v4.f32 [%a14], {%f0, %f1, %f2, %f3};st.global.v4.f32 [%a14+16], {%f4, %f5, %f6, %f7}",
     "st.global.v2.f64 [%a14], {%d0, %d1};st.global.f64 [%a14+16], %d2;st.global.f64 [%a14+24], %d3",
-    "st.global.b16 [%a14], %h0;st.global.b16 [%a14+2], %h1;st.global.b16 [%a14+4], %h2;st.global.b16 [%a14+6], %h3;"
-    "st.global.b16 [%a14+8], %h4;st.global.b16 [%a14+10], %h5;st.global.b16 [%a14+12], %h6;st.global.b16 [%a14+14], "
-    "%h7",
+    ("st.global.b16 [%a14], %h0;st.global.b16 [%a14+2], %h1;st.global.b16 [%a14+4], %h2;st.global.b16 [%a14+6], %h3;"
+     "st.global.b16 [%a14+8], %h4;st.global.b16 [%a14+10], %h5;st.global.b16 [%a14+12], %h6;st.global.b16 [%a14+14], "
+     "%h7"),
     "st.global.v4.b32 [%a14], {%r0, %r1, %r2, %r3};st.global.v4.b32 [%a14+16], {%r4, %r5, %r6, %r7}",
-    "st.global.b64 [%a14], %l0;st.global.b64 [%a14+8], %l1;st.global.b64 [%a14+16], %l2;st.global.b64 [%a14+24], %l3;"
-    "selp.b32 %r0, %r8, %r9, %p0;selp.b32 %r1, %r8, %r9, %p1;selp.b32 %r2, %r8, %r9, %p2;selp.b32 %r3, %r8, %r9, %p3;"
-    "st.global.v2.b32 [%a14+32], {%r0, %r1};st.global.v2.b32 [%a14+40], {%r2, %r3}",
+    ("st.global.b64 [%a14], %l0;st.global.b64 [%a14+8], %l1;st.global.b64 [%a14+16], %l2;st.global.b64 [%a14+24], %l3;"
+     "selp.b32 %r0, %r8, %r9, %p0;selp.b32 %r1, %r8, %r9, %p1;selp.b32 %r2, %r8, %r9, %p2;selp.b32 %r3, %r8, %r9, %p3;"
+     "st.global.v2.b32 [%a14+32], {%r0, %r1};st.global.v2.b32 [%a14+40], {%r2, %r3}"),
 };
 
 class Generator {

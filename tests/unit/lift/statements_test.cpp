@@ -26,7 +26,7 @@ struct Grid {
   FormId Sum(const std::vector<FormId>& args) const {
     std::vector<FormTerm> terms;
     for (const FormId id : args) terms.push_back({id, 1});
-    return forms->Linear(0, std::move(terms));
+    return forms->Linear(0, terms);
   }
   FormId Times(double c, FormId id) const { return forms->Linear(0, {{id, c}}); }
   FormId Product(FormId a, FormId b) const { return forms->Product({{a, 1}, {b, 1}}); }
