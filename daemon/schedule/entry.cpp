@@ -337,6 +337,23 @@ std::optional<core::RewriteRefusal> ReadSegment(const source::Ast& ast, const so
   return std::nullopt;
 }
 
+// Whether what the range names does, or what that reaches.
+bool NamesInfinityBelow(const source::Ast& ast, const std::vector<CXCursor>& functions, source::TextRange range) {
+  std::set<std::string> names;
+  for (const source::Token& token : source::Lex(ast.text().substr(range.begin, range.size())))
+    names.emplace(token.text);
+  std::vector<CXCursor> below;
+  for (const CXCursor& f : functions)
+    if (names.contains(source::ast::Spelling(f))) {
+      below.push_back(f);
+      Reached(ast, f, &below);
+    }
+  for (const CXCursor& f : below)
+    for (const source::Token& token : source::ast::Tokens(ast, source::ast::Offsets(f)))
+      if (NamesInfinity(token.text)) return true;
+  return false;
+}
+
 }  // namespace
 
 const EntryParameter* Entry::Find(std::string_view parameter) const {
@@ -380,6 +397,8 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
   entry.results = ResultNames(reached);
   if (segment) {
     if (const auto refusal = ReadSegment(ast, *function, *segment, entry)) return *refusal;
+    // Kernels that were written for other segments are none of the author's.
+    entry.names_infinity = NamesInfinityBelow(ast, reached, entry.replaced);
     entry.compared_with_null = NamesComparedWithNull(ast, reached, entry);
     return entry;
   }

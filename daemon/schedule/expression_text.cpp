@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "core/affine.h"
 #include "core/expression_node.h"
@@ -332,11 +333,51 @@ std::string Stored(const Problem& problem, core::DType dtype, core::ValueType ty
 
 std::string NumberText(const Problem& problem, double value) {
   if (std::isinf(value)) return value > 0 ? "INFINITY" : "-INFINITY";
-  if (std::isnan(value)) return "NAN";
+  // NAN is a macro of <math.h>, which a file need not include.
+  if (std::isnan(value)) return problem.in_double ? "__longlong_as_double(-1)" : "__int_as_float(0x7fffffff)";
   std::string text = problem.in_double ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return problem.in_double ? text : text + "f";
 }
+
+namespace {
+
+const core::Reduce* ExtremumOf(const core::Stage& stage) {
+  for (const core::Node& node : stage.nodes) {
+    const auto* reduce = std::get_if<core::Reduce>(&node);
+    if (reduce != nullptr && (reduce->op == core::ReduceOp::kMax || reduce->op == core::ReduceOp::kMin)) return reduce;
+  }
+  return nullptr;
+}
+bool HasExponential(const core::Stage& stage) {
+  return std::any_of(stage.nodes.begin(), stage.nodes.end(), [](const core::Node& node) {
+    const auto* call = std::get_if<core::Call>(&node);
+    return call != nullptr && (call->function == core::Function::kExp || call->function == core::Function::kExp2);
+  });
+}
+bool Reads(const core::Stage& stage, const std::string& name) {
+  return std::any_of(stage.nodes.begin(), stage.nodes.end(), [&](const core::Node& node) {
+    const auto* read = std::get_if<core::TensorRead>(&node);
+    return read != nullptr && read->stage && read->tensor == name;
+  });
+}
+// Whether an extremum itself is a result, as of a pool; what a softmax shifts by is not. What may have no term at all
+// begins at an infinity.
+bool WritesExtremum(const Problem& problem) {
+  const std::vector<core::Stage>& stages = problem.form.stages;
+  bool writes = false;
+  for (const core::Stage& stage : stages) {
+    const core::Reduce* extremum = ExtremumOf(stage);
+    if (extremum == nullptr) continue;
+    if (!extremum->guards.empty()) return false;
+    writes |= std::none_of(stages.begin(), stages.end(), [&](const core::Stage& reader) {
+      return Reads(reader, stage.name) && HasExponential(reader);
+    });
+  }
+  return writes;
+}
+
+}  // namespace
 
 std::string NeutralText(const Problem& problem, core::ReduceOp op, core::ValueType type) {
   const bool real = type == core::ValueType::kReal;
@@ -344,6 +385,10 @@ std::string NeutralText(const Problem& problem, core::ReduceOp op, core::ValueTy
   if (op == core::ReduceOp::kProduct) return real ? NumberText(problem, 1) : "1";
   const bool low =
       op == core::ReduceOp::kMax || op == core::ReduceOp::kArgMaxFirst || op == core::ReduceOp::kArgMaxLast;
+  // As the original's loops begin: where that is the first term, an extremum of nothing but NaN is NaN, and fmaxf and
+  // fminf give the other one of two of which one is NaN.
+  if (real && !core::IsArg(op) && !problem.entry.names_infinity && WritesExtremum(problem))
+    return NumberText(problem, std::numeric_limits<double>::quiet_NaN());
   if (real) return low ? "-INFINITY" : "INFINITY";
   return low ? "-0x7fffffff - 1" : "0x7fffffff";
 }

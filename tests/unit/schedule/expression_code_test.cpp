@@ -90,5 +90,25 @@ TEST(Conversions, HappenWhereValuesAreLoadedAndStored) {
   EXPECT_EQ(schedule::NumberText(twice, 0.1), "0.1");
 }
 
+// As the original's loops begin, of which fmaxf of nothing but NaN tells.
+TEST(Extrema, BeginAtNoNumberWhereTheyAreResultsThatBeginWithTheirFirstTerm) {
+  const std::string nan = "__int_as_float(0x7fffffff)";
+  const auto first_of = [](std::vector<core::Guard> guards, bool is_shift, bool names_infinity) {
+    StageBuilder most("t0", {"N"}), y("y", {"N"});
+    most.Reduce(core::ReduceOp::kMax, {{1, "C"}}, most.Read("x", {V(0), V(1)}), std::move(guards));
+    y.Output();
+    const auto read = y.ReadStage("t0", {V(0)});
+    if (is_shift) y.Apply(core::Function::kExp, {y.Minus(read)});
+    schedule::Problem problem;
+    problem.form.stages = {most.stage, y.stage};
+    problem.entry.names_infinity = names_infinity;
+    return schedule::NeutralText(problem, core::ReduceOp::kMax, core::ValueType::kReal);
+  };
+  EXPECT_EQ(first_of({}, false, false), nan);
+  EXPECT_EQ(first_of({}, false, true), "-INFINITY");
+  EXPECT_EQ(first_of({}, true, false), "-INFINITY");
+  EXPECT_EQ(first_of({{.value = V(1)}}, false, false), "-INFINITY");
+}
+
 }  // namespace
 }  // namespace warpwright
