@@ -105,7 +105,8 @@ Result<std::string> GeneratedShapes::FaultOfOriginal(const Trial& trial) {
   return std::string(leaves ? "reads or writes outside its buffers there" : "");
 }
 
-// By pages that nothing may touch, on the device: what is too much for the simulator.
+// By pages that nothing may touch, on the device, and by what lies around a buffer there, whose end need not be a
+// page's: what is too much for the simulator.
 Result<bool> GeneratedShapes::LeavesItsBuffers(const Trial& trial) {
   WW_ASSIGN(const OracleResult answer, state_.oracle.Query(trial));
   const auto* reference = std::get_if<std::shared_ptr<const TrialReference>>(&answer);
@@ -113,7 +114,8 @@ Result<bool> GeneratedShapes::LeavesItsBuffers(const Trial& trial) {
   for (const core::PageGuard guard : {core::PageGuard::kEnds, core::PageGuard::kBegins}) {
     WW_ASSIGN(const auto original,
               state_.ReproducibilityOfOriginal(trial, **reference, OptionsOf({.second = true, .exact = guard})));
-    if (original == Judge::State::Reproducibility::kFaults) return true;
+    using Repetition = Judge::State::Reproducibility;
+    if (original == Repetition::kFaults || original == Repetition::kOutsideTolerance) return true;
   }
   return false;
 }
