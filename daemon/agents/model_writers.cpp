@@ -114,7 +114,7 @@ class ModelOptimizer final : public Optimizer {
                      R"("summary", "functions", "lines", "parameters")");
     return ConsultFor<WrittenChange, Attempt>(
         engine_, MakeQuestion(engine_, core::AgentRole::kOptimizer, std::move(prompt), "change", schema),
-        [&](WrittenChange change) -> Result<Taken<Attempt>> {
+        [&](const WrittenChange& change) -> Result<Taken<Attempt>> {
           WW_ASSIGN(auto attempts,
                     SplicedAttempts(at, at.base, listing.entry, change.edits, request.plan.method, change.summary));
           if (auto* fault = std::get_if<Fault>(&attempts)) return Taken<Attempt>(std::move(*fault));
@@ -156,7 +156,7 @@ class ModelRepairer final : public Repairer {
         R"("quote", "cause", "abandon", "summary", "functions", "lines")");
     return ConsultFor<WrittenRepair, core::Candidate>(
         engine_, MakeQuestion(engine_, core::AgentRole::kRepairer, std::move(prompt), "repair", schema),
-        [&](WrittenRepair repair) -> Result<Taken<core::Candidate>> {
+        [&](const WrittenRepair& repair) -> Result<Taken<core::Candidate>> {
           using P = Proposal<core::Candidate>;
           if (!repair.abandon.empty()) return Taken<core::Candidate>(P(NoProposal{"the model: " + repair.abandon}));
           if (!QuotesVerdict(repair.quote, request.verdict))

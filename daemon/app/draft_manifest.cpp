@@ -85,7 +85,7 @@ class EntryDraft {
     if (probed_ != nullptr)
       if (const auto found = probed_->buffers.find(parameter.name); found != probed_->buffers.end())
         seen = &found->second;
-    std::string shape = kQuestion, comment, hint;
+    std::string shape = kQuestion, comment;
     if (seen != nullptr && seen->shape) {
       std::vector<std::string> extents = *seen->shape;
       for (std::string& extent : extents)  // commas would end the element

@@ -72,7 +72,7 @@ Result<std::vector<InspectedFile>> InspectSources(const fs::path& root, core::Ev
 Result<InitDraft> DraftFiles(const Workspace& workspace, const InitRequest& request, core::Evaluator& worker,
                              const ProgressCallbacks& progress) {
   const repo::Repository& repository = workspace.repository();
-  const fs::path root = repository.root();
+  const fs::path& root = repository.root();
   if (repository.bare()) return Fail(ErrorCode::kUsage, "a bare repository has no working tree");
   InitDraft draft;
   draft.manifest.path = root / config::kManifestName;

@@ -158,7 +158,7 @@ class Server {
     http.user_agent = std::string("warpwright/") + kVersion;
     http.stopping = stopping;
     WW_ASSIGN(http_, http::CurlClient::Create(http));
-    const auto read = [](config::SecretSource source) {
+    const auto read = [](const config::SecretSource& source) {
       return [source]() -> Result<std::string> {
         auto secret = config::ReadSecret(source);
         if (secret) base::RegisterSecret(*secret);

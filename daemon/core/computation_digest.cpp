@@ -170,7 +170,7 @@ class Normalizer {
     NormalGraph::Weighted weighted;
     for (const NormalId arg : args) weighted.emplace_back(arg, 1);
     switch (nary.op) {
-      case ReduceOp::kSum: return graph_.Linear(0, std::move(weighted));
+      case ReduceOp::kSum: return graph_.Linear(0, weighted);
       case ReduceOp::kProduct: return graph_.Product(1, std::move(weighted));
       case ReduceOp::kMax: return graph_.Max(args);
       default: return graph_.Min(args);

@@ -49,7 +49,7 @@ void LaneGroup::SetRun(int64_t first, int64_t count) {
     for (int64_t i = 0; rank > 0 && i < row; ++i) variables_[rank - 1][l + i] = at[rank - 1] + i;
     l += row;
     if (rank > 0) at[rank - 1] = 0;
-    for (size_t v = rank; v-- > 1 && ++at[v - 1] == stage_.extents[v - 1];) at[v - 1] = 0;
+    for (size_t v = rank; v > 1 && ++at[v - 2] == stage_.extents[v - 2]; --v) at[v - 2] = 0;
   }
   SetParts();
   SetReads();

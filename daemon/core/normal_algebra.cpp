@@ -30,7 +30,7 @@ NormalId NormalGraph::OfPolynomial(const Polynomial& polynomial) {
     for (const auto& atom : monomial) factors.emplace_back(Symbol(atom), 1);
     terms.emplace_back(Product(1, std::move(factors)), static_cast<double>(coefficient));
   }
-  return Linear(0, std::move(terms));
+  return Linear(0, terms);
 }
 
 NormalId NormalGraph::OfIndex(const NormalIndex& index) {
@@ -41,10 +41,10 @@ NormalId NormalGraph::OfIndex(const NormalIndex& index) {
         atoms_[atom].kind == Atom::Kind::kGather ? atoms_[atom].node : Intern({.op = NormalOp::kAtom, .atom = atom});
     terms.emplace_back(Product(1, {{OfPolynomial(coefficient), 1}, {node, 1}}), 1);
   }
-  return Product(1, {{Linear(0, std::move(terms)), 1}, {OfPolynomial(index.divisor), -1}});
+  return Product(1, {{Linear(0, terms), 1}, {OfPolynomial(index.divisor), -1}});
 }
 
-NormalId NormalGraph::Linear(double value, Weighted terms) {
+NormalId NormalGraph::Linear(double value, const Weighted& terms) {
   Weighted flat;
   for (const auto& [id, weight] : terms) {
     const NormalNode& node = nodes_[id];

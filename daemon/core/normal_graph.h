@@ -96,7 +96,7 @@ class NormalGraph {
   NormalId OfIndex(const NormalIndex& index);
   NormalId Read(const std::string& tensor, NormalIndex element);
   using Weighted = std::vector<std::pair<NormalId, double>>;
-  NormalId Linear(double value, Weighted terms);
+  NormalId Linear(double value, const Weighted& terms);
   NormalId Product(double factor, Weighted factors);
   NormalId Max(std::vector<NormalId> args);
   NormalId Min(const std::vector<NormalId>& args);

@@ -82,7 +82,7 @@ NormalId NormalGraph::Remade(NormalId id, const Renaming& renaming, Memo& memo) 
     case NormalOp::kSymbol: return id;
     case NormalOp::kAtom: return OfIndex(Renamed(OfAtom(node.atom), renaming, memo));
     case NormalOp::kRead: return Read(node.name, positions[0]);
-    case NormalOp::kLinear: return Linear(node.value, std::move(weighted));
+    case NormalOp::kLinear: return Linear(node.value, weighted);
     case NormalOp::kProduct: return Product(1, std::move(weighted));
     case NormalOp::kMax: return Max(std::move(args));
     case NormalOp::kCall:

@@ -80,7 +80,7 @@ void Connections::Wake() {
   }
 }
 
-void Connections::Opened(int fd, std::string sender, Time deadline) {
+void Connections::Opened(int fd, const std::string& sender, Time deadline) {
   const std::lock_guard lock(mutex_);
   if (open_.empty()) Wake();  // the watcher does not use the clock while there are no connections
   Sender& same = senders_[sender];

@@ -48,7 +48,7 @@ class Connections {
   Connections(ConnectionLimits limits, std::function<void()> made_room);
   ~Connections();
 
-  void Opened(int fd, std::string sender, Time deadline);
+  void Opened(int fd, const std::string& sender, Time deadline);
   void Enter(int fd, Phase phase, Time deadline);
   // A part of a body has come, and is kept until Answered.
   void Received(int fd, size_t bytes);

@@ -135,7 +135,7 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   WW_ASSIGN(RunOutcome outcome, runs_.Execute(trial, reference->inputs, {.guarded = true, .runs = runs_.Count(trial)}));
   if (auto* verdict = std::get_if<core::Verdict>(&outcome)) return Failure(std::move(*verdict));
   core::Executed& first = std::get<core::Executed>(outcome);
-  if (auto hopeless = Hopeless(trial, first)) return Failure(std::move(*hopeless));
+  if (auto hopeless = Hopeless(trial, first)) return hopeless;
   if (auto failure = CheckSideEffects(state_.spec, trial, reference->inputs, first)) {
     auto* wrong = std::get_if<core::WrongResult>(&*failure);
     if (wrong != nullptr && wrong->check == core::Check::kGuardBands) {  // without the bands the simulator says where

@@ -220,7 +220,7 @@ class Canonicaliser {
     }
     if (terms.size() == 1 && value == 0 && zero_added && terms[0].coefficient == 1)
       return forms_.SumOfOne(terms[0].node);
-    return forms_.Linear(value, std::move(terms));
+    return forms_.Linear(value, terms);
   }
 
   // What an extremum of extrema is of.
@@ -240,7 +240,7 @@ class Canonicaliser {
       if (form_[id] == 0) return 0;
       args.push_back(form_[id]);
     }
-    return forms_.Extremum(maximum ? FormOp::kMax : FormOp::kMin, std::move(args));
+    return forms_.Extremum(maximum ? FormOp::kMax : FormOp::kMin, args);
   }
   // Numbers whose bits are the arguments.
   FormId NumberOf(ExprId id) {
@@ -255,7 +255,7 @@ class Canonicaliser {
       args.push_back(NumberOf(id));
       if (args.back() == 0) return 0;
     }
-    return forms_.Extremum(maximum ? FormOp::kMax : FormOp::kMin, std::move(args));
+    return forms_.Extremum(maximum ? FormOp::kMax : FormOp::kMin, args);
   }
 
   FormId ExtremumOfBits(ExprId root) {

@@ -73,7 +73,7 @@ class ElementsOnInputs {
       if (told_[i] || same_form_[i]) continue;
       if (result_.untested++ == 0) result_.untested_example = pairs_[i];
     }
-    for (auto& [kind, difference] : clearest_) result_.differences.push_back(std::move(difference));
+    for (const auto& [kind, difference] : clearest_) result_.differences.push_back(difference);
     return std::move(result_);
   }
 

@@ -84,7 +84,7 @@ std::vector<std::string> RemarksOn(const Graph& graph, std::span<const ElementPa
   for (const std::string& function : candidate.functions)
     if (!original.functions.contains(function))
       remarks.push_back(fmt::format("it calls {}, which the original does not", function));
-  for (uint16_t buffer = 0; buffer < names.size(); ++buffer) {
+  for (uint16_t buffer = 0; buffer < static_cast<uint16_t>(names.size()); ++buffer) {
     if (original.gathers.contains(buffer) || candidate.gathers.contains(buffer)) continue;
     const auto elements = [buffer](const Traits& traits) {
       const auto found = traits.reads.find(buffer);

@@ -289,7 +289,7 @@ bool FormGraph::IsPositive(FormId id) const {
   return IsCallOf(id, Function::kExp);
 }
 
-FormId FormGraph::Extremum(FormOp op, std::vector<FormId> args) {
+FormId FormGraph::Extremum(FormOp op, const std::vector<FormId>& args) {
   std::vector<FormTerm> flat;
   double constant =
       op == FormOp::kMax ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
@@ -368,7 +368,7 @@ FormId FormGraph::CompareIntegers(core::Comparison comparison, FormId sum, doubl
   if (quotient != std::trunc(quotient)) return Constant(comparison == core::Comparison::kNotEqual);
   std::vector<FormTerm> scaled(terms(sum).begin(), terms(sum).end());
   for (FormTerm& term : scaled) term.coefficient /= static_cast<double>(common);
-  return Compare(comparison, Linear(0, std::move(scaled)), Constant(quotient));
+  return Compare(comparison, Linear(0, scaled), Constant(quotient));
 }
 
 FormId FormGraph::Compare(core::Comparison comparison, FormId left, FormId right) {

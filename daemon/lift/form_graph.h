@@ -95,7 +95,7 @@ class FormGraph {
   FormId SumOfOne(FormId term) { return OfOne(FormOp::kLinear, term); }
   FormId OfOne(FormOp op, FormId term);  // kLinear, kMax, kMin
   FormId Product(const std::vector<FormTerm>& factors);
-  FormId Extremum(FormOp op, std::vector<FormId> args);
+  FormId Extremum(FormOp op, const std::vector<FormId>& args);
   FormId Call(core::Function function, std::vector<FormId> args);
   FormId Compare(core::Comparison comparison, FormId left, FormId right);
   FormId Logic(FormOp op, std::vector<FormId> args);

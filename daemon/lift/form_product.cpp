@@ -42,7 +42,7 @@ void FormGraph::AddFactor(FormId id, double exponent, double& constant, std::vec
     // A half power of a negative content would be lost.
     if (uniform && content != 1 && !keeps && (content > 0 || exponent == std::trunc(exponent))) {
       for (FormTerm& term : inner) term.coefficient /= content;
-      const FormId scaled = Linear(node.value / content, std::move(inner));
+      const FormId scaled = Linear(node.value / content, inner);
       // Where terms of one sign became a sum of their own, both orientations may begin with a minus: one is taken.
       const bool opposite = content == -1 && nodes_[scaled].op == FormOp::kLinear && terms(scaled)[0].coefficient == -1;
       if (!opposite || Before(scaled, id)) {
@@ -118,7 +118,7 @@ FormId FormGraph::ProductOfExponentials(double constant, const std::vector<FormT
   if (exponent.empty()) return 0;
   if (exponent.size() > 1 || exponent[0].coefficient != 1) {
     others.push_back({ExponentialOf(exponent), 1});
-    return Linear(0, {{Product(std::move(others)), constant}});
+    return Linear(0, {{Product(others), constant}});
   }
   const auto has_exponential = [this](const FormTerm& term) {
     const auto inner = terms(term.node);
@@ -138,10 +138,9 @@ FormId FormGraph::ProductOfExponentials(double constant, const std::vector<FormT
   std::vector<FormTerm> scaled(terms(sum->node).begin(), terms(sum->node).end());
   for (FormTerm& term : scaled) term.node = Product({{term.node, 1}, {exponential, 1}});
   others.erase(sum);
-  const FormId whole =
-      scaled.size() == 1 ? OfOne(FormOp::kLinear, Linear(0, std::move(scaled))) : Linear(0, std::move(scaled));
+  const FormId whole = scaled.size() == 1 ? OfOne(FormOp::kLinear, Linear(0, scaled)) : Linear(0, scaled);
   others.push_back({whole, 1});
-  return Linear(0, {{Product(std::move(others)), constant}});
+  return Linear(0, {{Product(others), constant}});
 }
 
 // Over the terms of the only factor that is a sum over data; 0: there is none, or several.

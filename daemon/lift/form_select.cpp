@@ -255,7 +255,7 @@ FormId FormGraph::Knowing(std::span<const FormId> facts, FormId id) {
         part = simpler;
       }
     if (!known) return id;
-    if (left.size() > 1) return Extremum(node.op, std::move(left));
+    if (left.size() > 1) return Extremum(node.op, left);
     id = left[0];
   }
 }
@@ -370,7 +370,7 @@ FormId FormGraph::Select(FormId condition, FormId then, FormId otherwise) {
       std::vector<FormTerm> terms = Difference(longer, shorter, value);
       // Where nothing but a number is added, a count goes on.
       if (terms.empty() ? !more : weight(longer) == weight(shorter) || terms.size() >= weight(longer)) continue;
-      const FormId added = Linear(value, std::move(terms)), zero = Constant(0);
+      const FormId added = Linear(value, terms), zero = Constant(0);
       const FormId selected = more ? Select(condition, added, zero) : Select(condition, zero, added);
       return Linear(0, {{shorter, 1}, {selected, 1}});
     }

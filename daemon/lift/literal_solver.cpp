@@ -196,7 +196,7 @@ NodeId LiteralSolver::Copy(NodeId node, const Append& append) const {
   return append(std::move(copy));
 }
 
-NodeId LiteralSolver::Scaled(double factor, std::vector<NodeId> factors, const Append& append) const {
+NodeId LiteralSolver::Scaled(double factor, const std::vector<NodeId>& factors, const Append& append) const {
   std::vector<NodeId> args;
   if (!IsNearLiteral(factor, 1)) args.push_back(append(core::Constant{MeantLiteral(factor)}));
   for (const NodeId id : factors) args.push_back(Copy(id, append));
@@ -261,7 +261,7 @@ std::optional<NodeId> LiteralSolver::AsSum(const Values& values, const Append& a
           if (!ratio || std::fabs(std::fabs(*ratio) - 1) > error) continue;
           std::vector<NodeId> factors{candidates_[a].node};
           if (b < n) factors.push_back(candidates_[b].node);
-          const NodeId second = Scaled(std::copysign(1, *ratio), std::move(factors), append);
+          const NodeId second = Scaled(std::copysign(1, *ratio), factors, append);
           NodeId first = i == 0 ? append(core::Constant{sign}) : Copy(candidates_[i - 1].node, append);
           if (i > 0 && sign < 0) {
             const NodeId minus = append(core::Constant{-1});

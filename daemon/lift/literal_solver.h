@@ -40,7 +40,7 @@ class LiteralSolver {
   void AddPowers(core::NodeId base);
   core::NodeId Constant(double value);
   core::NodeId Copy(core::NodeId node, const Append& append) const;
-  core::NodeId Scaled(double factor, std::vector<core::NodeId> factors, const Append& append) const;
+  core::NodeId Scaled(double factor, const std::vector<core::NodeId>& factors, const Append& append) const;
   std::optional<core::NodeId> AsProduct(const Values& values, const Append& append, bool times_constant) const;
   std::optional<core::NodeId> AsSum(const Values& values, const Append& append) const;
   const Values& ValuesOf(core::NodeId node) const { return arena_values_[node]; }

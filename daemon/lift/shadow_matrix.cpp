@@ -59,7 +59,7 @@ void ExpressionShadow::MatrixProduct(const Context& c, const Instruction& in, ui
       for (int lane = 0; lane < static_cast<int>(kLanes); ++lane)
         for (int part = 0; part < parts; ++part) {
           const MatrixPlace at = place_of(reg - first, lane, part);
-          out[static_cast<size_t>(at.row * columns + at.column)] =
+          out[static_cast<size_t>(at.row) * columns + at.column] =
               FragmentElement(reg, static_cast<uint32_t>(lane), part, type);
         }
   };
@@ -74,9 +74,9 @@ void ExpressionShadow::MatrixProduct(const Context& c, const Instruction& in, ui
   const Type type = in.type == Type::kF64 ? Type::kF64 : Type::kF32;
   for (int row = 0; row < s.m; ++row)
     for (int column = 0; column < s.n; ++column) {
-      ExprId& sum = e[static_cast<size_t>(row * s.n + column)];
+      ExprId& sum = e[static_cast<size_t>(row) * s.n + column];
       for (int k = 0; k < s.k; ++k) {
-        const ExprId x = a[static_cast<size_t>(row * s.k + k)], y = b[static_cast<size_t>(k * s.n + column)];
+        const ExprId x = a[static_cast<size_t>(row) * s.k + k], y = b[static_cast<size_t>(k) * s.n + column];
         sum =
             real
                 ? builder_.Make(
@@ -89,7 +89,7 @@ void ExpressionShadow::MatrixProduct(const Context& c, const Instruction& in, ui
     for (uint32_t lane = 0; lane < kLanes; ++lane) {
       const auto at = [&](int part) {
         const MatrixPlace place = SumPlace(s, sums, reg, static_cast<int>(lane), part);
-        return e[static_cast<size_t>(place.row * s.n + place.column)];
+        return e[static_cast<size_t>(place.row) * s.n + place.column];
       };
       Set(c, in.reg[reg], lane, sums == 2 ? builder_.Pack(at(0), at(1)) : at(0));
     }

@@ -57,8 +57,8 @@ FormId TermAtPoint::OperationAt(const Position& position, const std::vector<int6
       if (position.kind == Kind::kProduct) return forms_.Product(terms);
       return AreAllEqual(position.values) ? forms_.Linear(position.values[0], terms) : 0;
     }
-    case Kind::kMax: return forms_.Extremum(FormOp::kMax, std::move(args));
-    case Kind::kMin: return forms_.Extremum(FormOp::kMin, std::move(args));
+    case Kind::kMax: return forms_.Extremum(FormOp::kMax, args);
+    case Kind::kMin: return forms_.Extremum(FormOp::kMin, args);
     case Kind::kCall: return forms_.Call(static_cast<core::Function>(position.mode), std::move(args));
     case Kind::kCompare: return forms_.Compare(static_cast<core::Comparison>(position.mode), args[0], args[1]);
     case Kind::kAnd: return forms_.Logic(FormOp::kAnd, std::move(args));

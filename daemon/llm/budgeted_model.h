@@ -17,7 +17,7 @@ class BudgetedModel final : public LanguageModel {
       : inner_(std::move(inner)),
         ledger_(std::move(ledger)),
         account_(std::move(account)),
-        caps_(std::move(caps)),
+        caps_(caps),
         settings_(std::move(settings)) {}
 
   // kBudget, kTaskBudget: a limit is reached. The receipt gets its cost.

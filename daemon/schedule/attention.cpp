@@ -204,7 +204,7 @@ class MultiplyAddAttention final : public AttentionWriter {
 
 CodeOutcome WriteAttention(const Problem& given, const Group& group, const ParameterValues& parameters) {
   Problem problem = given;
-  problem.form = WithWholeRows(std::move(problem.form));
+  problem.form = WithWholeRows(problem.form);
   problem.structure = core::StructureOf(problem.form);
   auto plan = PlanAttention(problem, group);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&plan)) return *refusal;

@@ -262,9 +262,10 @@ class SumJoiner {
 
 }  // namespace
 
-core::Computation WithJoinedSums(core::Computation computation) {
+core::Computation WithJoinedSums(const core::Computation& computation) {
   auto joined = SumJoiner(computation).Done();
-  return joined ? std::move(*joined) : computation;
+  if (joined) return std::move(*joined);
+  return computation;
 }
 
 }  // namespace warpwright::schedule

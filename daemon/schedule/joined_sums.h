@@ -8,6 +8,6 @@
 namespace warpwright::schedule {
 
 // Where a sum would still be needed beside the joined one, nothing is joined.
-core::Computation WithJoinedSums(core::Computation computation);
+core::Computation WithJoinedSums(const core::Computation& computation);
 
 }  // namespace warpwright::schedule

@@ -58,7 +58,7 @@ std::optional<BufferPart> OverBuffer(const Problem& problem, const core::Stage& 
       const auto next = (Polynomial::Of(at[d].constant) + Polynomial(1)).ToExpression();
       if (!next) return std::nullopt;
       if (core::IsNumber(shape[d], 1)) continue;
-      part.where.push_back({core::AffineOf(d), at[d].constant, *next});
+      part.where.push_back({core::AffineOf(d), at[d].constant, next});
       continue;
     }
     if (at[d].terms.size() != 1) return std::nullopt;

@@ -145,7 +145,7 @@ std::optional<FlatOffset> FlatOffsetOf(const std::vector<core::Size>& shape, con
     constant = constant + Polynomial::Of(at[d].constant) * stride;
     if (d < shape.size()) stride = stride * Polynomial::Of(shape[d]);
   }
-  return ToOffset(std::move(coefficients), constant);
+  return ToOffset(coefficients, constant);
 }
 
 std::optional<FlatOffset> FlatOffsetOf(const std::vector<core::Size>& shape, const std::vector<core::Coordinate>& at) {

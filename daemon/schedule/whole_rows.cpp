@@ -124,7 +124,7 @@ std::optional<Stage> WithWholeRow(const core::Computation& computation, const St
 
 }  // namespace
 
-core::Computation WithWholeRows(core::Computation computation) {
+core::Computation WithWholeRows(const core::Computation& computation) {
   core::Computation whole = computation;
   for (Stage& stage : whole.stages)
     if (auto moved = WithWholeRow(computation, stage)) stage = std::move(*moved);

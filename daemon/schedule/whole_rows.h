@@ -9,6 +9,6 @@
 namespace warpwright::schedule {
 
 // Reductions over one variable that move with one of their stage's, where everything that they read moves alike.
-core::Computation WithWholeRows(core::Computation computation);
+core::Computation WithWholeRows(const core::Computation& computation);
 
 }  // namespace warpwright::schedule

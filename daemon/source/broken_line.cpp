@@ -23,7 +23,7 @@ size_t IndentOf(std::string_view line) {
 
 }  // namespace
 
-std::vector<std::string> BrokenLine(std::string line, size_t limit) {
+std::vector<std::string> BrokenLine(const std::string& line, size_t limit) {
   std::vector<std::string> lines;
   std::string indent = line.substr(0, IndentOf(line));
   std::string rest = line.substr(indent.size());

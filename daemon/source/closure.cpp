@@ -60,7 +60,8 @@ constexpr UnsupportedApi kUnsupportedApis[] = {
 bool IsKernelUnit(const Unit& unit) {
   return unit.is_kernel() && (unit.kind == Unit::Kind::kFunction || unit.kind == Unit::Kind::kInvocation);
 }
-// "at::Tensor" is PyTorch's and "vector<int>" the standard library's; a parameter `at` or a field `map` is the user's own.
+// "at::Tensor" is PyTorch's and "vector<int>" the standard library's; a parameter `at` or a field `map` is the user's
+// own.
 bool IsHostOnly(const std::vector<Token>& code, size_t i) {
   static const std::set<std::string_view> kNamespaces = {"std", "torch", "at", "c10"};
   static const std::set<std::string_view> kLibrary = {"string",     "vector",   "map",   "ostream", "unique_ptr",

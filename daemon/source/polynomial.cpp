@@ -38,7 +38,7 @@ Polynomial Polynomial::operator*(const Polynomial& other) const {
     for (const auto& [right, b] : other.terms_) {
       Monomial product;
       std::merge(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(product));
-      result.Add(std::move(product), static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)));
+      result.Add(product, static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b)));
     }
   }
   return result;
@@ -70,7 +70,7 @@ std::optional<Polynomial> Polynomial::Coefficient(std::string_view symbol) const
     if (count == 0) continue;
     Monomial rest = monomial;
     rest.erase(std::find(rest.begin(), rest.end(), symbol));
-    result.Add(std::move(rest), coefficient);
+    result.Add(rest, coefficient);
   }
   return result;
 }

@@ -29,7 +29,7 @@ void TryChanges(const std::string& bytes, uint64_t seed) {
       case 0: changed.resize(at); break;
       case 1: changed[at] = static_cast<char>(random.Bits(4 * round + 2)); break;
       case 2: changed.erase(at, 1 + random.Below(4 * round + 3, 16)); break;
-      case 3:
+      default:
         changed.insert(at,
                        bytes.substr(random.Below(4 * round + 2, bytes.size()), 1 + random.Below(4 * round + 3, 32)));
         break;

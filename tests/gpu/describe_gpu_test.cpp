@@ -45,7 +45,8 @@ TEST(DescribeGpu, DriverAndNvmlAgree) {
   EXPECT_FALSE(machine.nvml->driver_release.empty());
   EXPECT_FALSE(gpu->compute_mode.empty());
   ASSERT_TRUE(gpu->max_sm_mhz && gpu->sm_mhz && gpu->max_memory_mhz && gpu->temperature_celsius && gpu->power_watts);
-  EXPECT_NEAR(*gpu->max_memory_mhz, facts.memory_clock_khz / 1000, 2);
+  const int memory_mhz = facts.memory_clock_khz / 1000;
+  EXPECT_NEAR(*gpu->max_memory_mhz, memory_mhz, 2);
   EXPECT_LE(*gpu->sm_mhz, *gpu->max_sm_mhz);
   EXPECT_GT(*gpu->temperature_celsius, 0);
   EXPECT_LT(*gpu->temperature_celsius, 120);

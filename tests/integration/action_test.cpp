@@ -85,7 +85,8 @@ class Action : public testing::Test {
     ASSERT_TRUE(made);
     folder_.emplace(std::move(*made));
   }
-  Step RunStep(const std::string& name, std::map<std::string, std::string> environment, const fs::path& directory) {
+  Step RunStep(const std::string& name, const std::map<std::string, std::string>& environment,
+               const fs::path& directory) {
     const fs::path output = folder_->path() / "output", summary = folder_->path() / "summary";
     fs::remove(output);
     fs::remove(summary);

@@ -109,7 +109,7 @@ TEST(ThreatsDaemon, NoChildHasASecret) {
                     webhook = *base::ReadFile(kit.folder() / "webhook-secret");
   kit.Start();
   kit.ChangeKernel(1);
-  const std::string commit = kit.CommitAndPush("row_sum");
+  kit.CommitAndPush("row_sum");
   std::set<std::string> commands;
   ASSERT_TRUE(kit.Wait([&] {
     for (const auto& process : kit.Descendants()) {
@@ -214,7 +214,7 @@ TEST_F(ThreatsTest, HostileYamlIsRefusedAtOnce) {
                                "version: !!python/object/apply:os.system [id]\n",
                                "<<: {version: 1}\n",
                                std::string("version: 1\0kernels: []\n", 23),
-                               "\xff\xfe\x00v"};
+                               std::string("\xff\xfe\0v", 4)};
   for (const std::string& text : texts) {
     repository.Write(".warpwright.yml", text);
     const auto begin = std::chrono::steady_clock::now();
@@ -239,8 +239,8 @@ TEST(ThreatsDecoders, HostileJsonIsAnErrorAtOnce) {
                                "{\"a\":1e999999}",
                                "{\"a\":",
                                "",
-                               "{\"repository\":{\"full_name\":\"../../etc/passwd\"},\"ref\":\"refs/heads/../../"
-                               "x\",\"before\":\"x\",\"after\":\"y\"}"};
+                               ("{\"repository\":{\"full_name\":\"../../etc/passwd\"},\"ref\":\"refs/heads/../../"
+                                "x\",\"before\":\"x\",\"after\":\"y\"}")};
   for (const std::string& text : texts) {
     for (const char* event : {"push", "issue_comment", "pull_request", "check_run"})
       EXPECT_FALSE(forge::ParseWebhook(event, text)) << event << " " << text.substr(0, 80);

@@ -17,7 +17,7 @@ class TempRepository {
  public:
   // Hundreds of them are made: git makes the first, and the others are copies of it.
   TempRepository() : TempRepository(Empty()) {}
-  explicit TempRepository(const TempRepository& like) : TempRepository(Unmade{}) {
+  TempRepository(const TempRepository& like) : TempRepository(Unmade{}) {
     std::filesystem::copy(like.path(), path(), std::filesystem::copy_options::recursive);
   }
   const std::filesystem::path& path() const { return folder_.path(); }

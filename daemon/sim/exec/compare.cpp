@@ -8,7 +8,7 @@ template <Compare kCompare, typename T>
 [[gnu::always_inline]] inline bool Holds(T a, T b) {
   switch (kCompare) {
     case Compare::kEq: return a == b;
-    case Compare::kNe: return !(a == b) && a == a && b == b;
+    case Compare::kNe: return !(a == b) && a == a && b == b;  // NOLINT(misc-redundant-expression): a NaN is not itself
     case Compare::kLt: return a < b;
     case Compare::kLe: return a <= b;
     case Compare::kGt: return a > b;
@@ -19,8 +19,8 @@ template <Compare kCompare, typename T>
     case Compare::kLeu: return !(a > b);
     case Compare::kGtu: return !(a <= b);
     case Compare::kGeu: return !(a < b);
-    case Compare::kNum: return a == a && b == b;
-    case Compare::kNan: return !(a == a && b == b);
+    case Compare::kNum: return a == a && b == b;     // NOLINT(misc-redundant-expression): as above
+    case Compare::kNan: return !(a == a && b == b);  // NOLINT(misc-redundant-expression): as above
     default: return false;
   }
 }

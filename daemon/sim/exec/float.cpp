@@ -146,6 +146,7 @@ struct MinMax {
     if constexpr (kXorSign) {
       const uint32_t x = std::bit_cast<uint32_t>(a), y = std::bit_cast<uint32_t>(b);
       const T r = MinMaxOf<kMax, kNan>(std::fabs(a), std::fabs(b));
+      // NOLINTNEXTLINE(misc-redundant-expression): what is not itself is no number
       return r != r ? r : std::bit_cast<T>(std::bit_cast<uint32_t>(r) | ((x ^ y) & 0x80000000u));
     } else {
       return MinMaxOf<kMax, kNan>(a, b);

@@ -128,7 +128,7 @@ const Instruction* LoadLocal(Context& c, const Instruction* i, const uint64_t* a
       } else {
         M v;
         std::memcpy(&v, LocalWord(c.warp->local, offset, l), sizeof(M));
-        d[l] = static_cast<S>(v);
+        d[l] = static_cast<S>(v);  // NOLINT(bugprone-signed-char-misuse): loads of signed types extend the sign
       }
     }
   }

@@ -48,6 +48,7 @@ int main() {
     const std::string ptx = InstructionModule(i, i + 1);
     char log[4096] = "";
     CUjit_option keys[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver takes numbers so
     void* values[] = {log, reinterpret_cast<void*>(sizeof(log))};
     CUmodule module;
     if (load(&module, ptx.c_str(), 2, keys, values) != CUDA_SUCCESS) {

@@ -26,7 +26,8 @@ std::optional<std::string> Decode(std::string_view text) {
     else if (c == '_') value = 63;
     else return std::nullopt;
     bits = bits << 6 | static_cast<uint32_t>(value);
-    if ((count += 6) >= 8) out += static_cast<char>(bits >> (count -= 8));
+    count += 6;
+    if (count >= 8) out += static_cast<char>(bits >> (count -= 8));
   }
   return out;
 }

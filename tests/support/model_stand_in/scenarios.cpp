@@ -67,7 +67,7 @@ Ordered AnthropicMessage(const std::string& model, Ordered content, Ordered stop
 std::vector<std::string> AnthropicEvents(const Scenario& scenario, const std::string& model, const std::string& tool) {
   const bool by_tool = !tool.empty();
   std::vector<std::string> events;
-  const auto add = [&](const std::string& type, Ordered data) {
+  const auto add = [&](const std::string& type, const Ordered& data) {
     Ordered typed{{"type", type}};
     typed.update(data);
     events.push_back(Event(type, typed));
@@ -203,7 +203,7 @@ std::string ResponseStatus(const Scenario& scenario) {
 
 std::vector<std::string> ResponseEvents(const Scenario& scenario, const std::string& model) {
   std::vector<std::string> events;
-  const auto add = [&](const std::string& type, Ordered data) {
+  const auto add = [&](const std::string& type, const Ordered& data) {
     Ordered typed{{"type", type}, {"sequence_number", events.size()}};
     typed.update(data);
     events.push_back(Event(type, typed));
@@ -211,7 +211,7 @@ std::vector<std::string> ResponseEvents(const Scenario& scenario, const std::str
   const bool refusal = scenario.stop == Stop::kRefusal;
   const std::string kind = refusal ? "response.refusal" : "response.output_text";
   const Ordered place{{"item_id", "msg_1"}, {"output_index", 0}, {"content_index", 0}};
-  const auto placed = [&](Ordered data) {
+  const auto placed = [&](const Ordered& data) {
     Ordered all = place;
     all.update(data);
     return all;

@@ -97,7 +97,7 @@ TEST(ProbeEntry, ShapesRolesAndSizes) {
         "spare: {buffer: f32, shape: [\"?\"]", "{name: typical, N: \"?\", C: \"?\", mode: "})
     EXPECT_NE(text.find(line), std::string::npos) << line << "\nin\n" << text;
   EXPECT_EQ(text.find("mode: \"?\""), std::string::npos) << "no size depends on it\n" << text;
-  EXPECT_EQ(text.find("?", text.find("{name: small")), std::string::npos) << text;
+  EXPECT_EQ(text.find('?', text.find("{name: small")), std::string::npos) << text;
 }
 
 TEST(ProbeEntry, FindsSizesThatALauncherAccepts) {

@@ -21,7 +21,7 @@ struct CommandKit {
         R"({"type":"object","properties":{"m":{"type":"string"}},"required":["m"],"additionalProperties":false})";
     EXPECT_TRUE(llm::Exchange(dir).Put(question));
   }
-  Result<int> Run(cli::ExchangeAction action, const std::string& where, std::string text = {},
+  Result<int> Run(cli::ExchangeAction action, const std::string& where, const std::string& text = {},
                   std::string prefix = {}) const {
     cli::ExchangeOptions options{.action = action, .folder = where, .question = std::move(prefix), .model = "a person"};
     options.file = bundle;

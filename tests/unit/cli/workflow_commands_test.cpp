@@ -13,7 +13,7 @@ namespace {
 
 std::string Read(std::FILE* file) {
   std::fflush(file);
-  std::rewind(file);
+  EXPECT_EQ(std::fseek(file, 0, SEEK_SET), 0);
   std::string text(65536, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file));
   return text;

@@ -214,7 +214,7 @@ TEST_F(CompilerTest, ErrorsNameTheUsersFileAndLine) {
       << Failure(request).log;
   EXPECT_EQ(Failure(request).log.find("ptxas"), std::string::npos);
   request.text = "__global__ void g() {}\n";
-  EXPECT_NE(Failure(request).log.find("f"), std::string::npos);
+  EXPECT_NE(Failure(request).log.find('f'), std::string::npos);
 }
 
 // The assembler knows lines of PTX alone, which nobody who writes CUDA sees.

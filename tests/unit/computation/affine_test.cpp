@@ -58,7 +58,8 @@ TEST(Affine, SubstitutionAgreesWithNumbers) {
   const auto composed = core::Substituted(outer, {{0, inner}});
   ASSERT_TRUE(composed);
   for (int64_t v1 = 0; v1 < 20; ++v1) {
-    const double numerator = 5 * value(inner, 0, v1) + static_cast<double>(v1 / 3) - 4;
+    const int64_t quotient = v1 / 3;
+    const double numerator = 5 * value(inner, 0, v1) + static_cast<double>(quotient) - 4;
     EXPECT_NEAR(value(*composed, 0, v1), numerator / 2, 1e-12);
   }
 }

@@ -8,7 +8,7 @@
 namespace warpwright {
 namespace {
 
-http::HttpRequest Head(std::vector<std::pair<std::string, std::string>> changes) {
+http::HttpRequest Head(const std::vector<std::pair<std::string, std::string>>& changes) {
   http::HttpRequest request{"POST",
                             "/webhook",
                             {{"Content-Type", "application/json"},

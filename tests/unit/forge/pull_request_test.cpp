@@ -34,7 +34,7 @@ json Pull(int64_t number, const std::string& state = "open") {
 forge::PullRequestRequest Wanted() {
   return {"warpwright/softmax", "main", "title", "body\n- [ ] retry", true, {}, {}};
 }
-Result<http::ClientResponse> Pulls(std::vector<json> list, std::map<std::string, std::string> headers = {}) {
+Result<http::ClientResponse> Pulls(const std::vector<json>& list, std::map<std::string, std::string> headers = {}) {
   return Answer(200, json(list).dump(), std::move(headers));
 }
 

@@ -12,8 +12,12 @@ constexpr int kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16, kCl
               kBusWidth = 37, kL2 = 38, kSharedOptin = 97;
 unsigned char variable[32];  // the one of a module that is found, "table"
 template <typename T>
+T* At(Word address) {
+  return reinterpret_cast<T*>(address);  // NOLINT(performance-no-int-to-ptr): all arguments are words here
+}
+template <typename T>
 int Put(Word to, T value) {
-  std::memcpy(reinterpret_cast<void*>(to), &value, sizeof value);
+  std::memcpy(At<void>(to), static_cast<const void*>(&value), sizeof value);
   return 0;
 }
 }  // namespace
@@ -31,12 +35,8 @@ WW_EXPORT int cuGetErrorName(Word, Word to) { return Put(to, "CUDA_ERROR_FAKE");
 WW_EXPORT int cuGetErrorString(Word, Word to) { return Put(to, "made up by a test"); }
 WW_EXPORT int cuDeviceGetCount(Word to) { return Put(to, int{1}); }
 WW_EXPORT int cuDeviceGet(Word to, Word) { return Put(to, int{0}); }
-WW_EXPORT int cuDeviceGetName(Word to, Word) {
-  return std::strcpy(reinterpret_cast<char*>(to), "NVIDIA H200") == nullptr;
-}
-WW_EXPORT int cuDeviceGetUuid_v2(Word to, Word) {
-  return std::memset(reinterpret_cast<void*>(to), 0xab, 16) == nullptr;
-}
+WW_EXPORT int cuDeviceGetName(Word to, Word) { return std::strcpy(At<char>(to), "NVIDIA H200") == nullptr; }
+WW_EXPORT int cuDeviceGetUuid_v2(Word to, Word) { return std::memset(At<void>(to), 0xab, 16) == nullptr; }
 WW_EXPORT int cuDeviceTotalMem_v2(Word to, Word) { return Put(to, Word{1} << 32); }
 WW_EXPORT int cuDeviceGetAttribute(Word to, Word attribute, Word) {
   switch (attribute) {
@@ -62,20 +62,20 @@ WW_EXPORT int cuMemAlloc_v2(Word to, Word bytes) {
   return Put(to, std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096));
 }
 WW_EXPORT int cuMemFree_v2(Word at) {
-  std::free(reinterpret_cast<void*>(at));
+  std::free(At<void>(at));
   return 0;
 }
 WW_EXPORT int cuMemHostAlloc(Word to, Word bytes) { return cuMemAlloc_v2(to, bytes); }
 WW_EXPORT int cuMemHostGetDevicePointer_v2(Word to, Word host) { return Put(to, host); }
 WW_EXPORT int cuMemFreeHost(Word at) { return cuMemFree_v2(at); }
 WW_EXPORT int cuMemcpyHtoDAsync_v2(Word to, Word from, Word bytes) {
-  std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+  std::memcpy(At<void>(to), At<const void>(from), bytes);
   return 0;
 }
 WW_EXPORT int cuMemcpyDtoHAsync_v2(Word to, Word from, Word bytes) { return cuMemcpyHtoDAsync_v2(to, from, bytes); }
 WW_EXPORT int cuMemcpyDtoDAsync_v2(Word to, Word from, Word bytes) { return cuMemcpyHtoDAsync_v2(to, from, bytes); }
 WW_EXPORT int cuMemsetD8Async(Word to, Word value, Word bytes) {
-  std::memset(reinterpret_cast<void*>(to), static_cast<int>(value & 0xff), bytes);
+  std::memset(At<void>(to), static_cast<int>(value & 0xff), bytes);
   return 0;
 }
 WW_NOTHING(cuMemsetD16Async)
@@ -95,7 +95,7 @@ WW_EXPORT int cuModuleLoadData(Word to) {
 WW_NOTHING(cuModuleUnload)
 WW_HANDLE(cuModuleGetFunction)
 WW_EXPORT int cuModuleGetGlobal_v2(Word to, Word bytes, Word, Word name) {
-  if (std::strstr(reinterpret_cast<const char*>(name), "table") == nullptr) return 500;  // not found
+  if (std::strstr(At<const char>(name), "table") == nullptr) return 500;  // not found
   return Put(to, &variable[0]) + Put(bytes, Word{sizeof variable});
 }
 WW_NOTHING(cuFuncSetAttribute)

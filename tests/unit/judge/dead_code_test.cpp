@@ -62,8 +62,8 @@ TEST(DeadCode, ANewHeadOverAnOldStatementIsNoWork) {
   const char* unrolled =
       "for (; k + 3 < n; k += 4)\npart[u] += x[k] * (w[k]) + 0;\nfor (int k = base; k < n; k++) sum += x[k] * "
       "(w[k]);\n";
-  const auto judge = [](const char* from, const char* to, std::vector<core::LineUse> in_case,
-                        std::vector<core::LineUse> elsewhere) {
+  const auto judge = [](const char* from, const char* to, const std::vector<core::LineUse>& in_case,
+                        const std::vector<core::LineUse>& elsewhere) {
     AddedCode added = Added(from, to);
     added.Saw(in_case, Sizes::kOfCountedCase);
     added.Saw(elsewhere, Sizes::kOther);

@@ -18,7 +18,7 @@ struct Fixture {
   judge::MutantSources sources;
 };
 
-Fixture Make(core::DType dtype, std::vector<int64_t> shape, double scale = 1) {
+Fixture Make(core::DType dtype, const std::vector<int64_t>& shape, double scale = 1) {
   Fixture f;
   f.layout = {"out", dtype, shape, 256};
   size_t n = 1;

@@ -49,7 +49,7 @@ config::ModelSettings Settings(config::ModelTransport transport, const std::stri
 }
 
 llm::Answer AskOnce(const config::ModelSettings& settings, const llm::Question& question,
-                    std::function<bool()> stopping = {}, const std::string& key = ModelStandIn::kKey) {
+                    const std::function<bool()>& stopping = {}, const std::string& key = ModelStandIn::kKey) {
   auto client = http::CurlClient::Create({.max_answer_bytes = llm::kMaxStreamBytes, .stopping = stopping});
   llm::HttpModel model({.settings = settings,
                         .key = key,

@@ -173,7 +173,7 @@ TEST(VerdictJson, InvalidUtf8DoesNotThrow) {
 
 TEST(VerdictJson, NonsenseIsAnError) {
   const std::string measured = memory::EncodeVerdict(SampleMeasured());
-  for (std::string text :
+  for (const std::string& text :
        {std::string(), std::string("{}"), std::string("[]"), std::string("null"), std::string("{\"verdict\":3}"),
         std::string("{\"verdict\":\"measured\",\"cases\":{}}"), std::string("{\"verdict\":\"measured\",\"cases\":[1]}"),
         std::string("{\"verdict\":\"faulted\"}"), std::string("{\"verdict\":\"faulted\",\"fault\":{\"kind\":\"odd\"}}"),

@@ -186,7 +186,7 @@ core::TimingSummary Summary(double log_ratio, double error) {
 TEST(Code, TheMeanOrOneCaseDecides) {
   core::TimingRules rules;
   rules.min_effect = 0.03;
-  const auto judge = [&](std::vector<core::TimingSummary> summaries) {
+  const auto judge = [&](const std::vector<core::TimingSummary>& summaries) {
     nights::PairedResult paired;
     std::vector<core::WeightedTiming> weighted;
     for (const auto& summary : summaries) {

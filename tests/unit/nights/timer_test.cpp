@@ -40,7 +40,7 @@ class Stopwatch final : public core::Evaluator {
         core::TimedPair pair;
         pair.block = request.options.first_block + block;
         const auto noise = [&](uint64_t at) { return 1 + 0.004 * (random.Uniform(at) - 0.5); };
-        const auto index = static_cast<uint64_t>(2 * (pair.block * 100 + i));
+        const uint64_t index = 2 * (static_cast<uint64_t>(pair.block) * 100 + i);
         pair.original_us = std::stod(request.original.text) * noise(index);
         pair.candidate_us = std::stod(request.candidate.text) * noise(index + 1) * (starts == 0 ? lucky : 1);
         pair.original_mhz = pair.candidate_mhz = 1980;

@@ -21,7 +21,7 @@ int FreePort() {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
-  ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size);
+  (void)::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size);
   ::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size);
   return ::ntohs(address.sin_port);
 }

@@ -41,7 +41,7 @@ class TlsEnvironment : public testing::Environment {
 TEST(Tls, OnlyATrustedCertificateGetsTheToken) {
   TempRepository repository;
   repository.Write("a.cu", "1\n");
-  const std::string first = repository.Commit("first");
+  repository.Commit("first");
   for (const bool trusted : {true, false}) {
     const std::string name = trusted ? "trusted" : "stranger";
     GitHttpServer server(repository.path(), "ghs_token", In((name + ".pem").c_str()), In((name + ".key").c_str()));

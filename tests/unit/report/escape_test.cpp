@@ -126,8 +126,8 @@ const char* const kHostile[] = {"<script>alert(1)</script>",
                                 "tab\tcode",
                                 "     indented",
                                 "a\x01\x02\x1b[0m",
-                                "\xE2\x80\xAE"
-                                "evil",
+                                ("\xE2\x80\xAE"
+                                 "evil"),
                                 "\xEF\xBB\xBF#1",
                                 "\xE2\x80\xA8- x",
                                 "\xff\xfe",
@@ -203,7 +203,7 @@ TEST(Escaping, CodeBlocksHoldEverything) {
     const std::string html = Rendered(report::CodeBlock(text, "text") + "\nafter\n");
     EXPECT_EQ(html.rfind("<pre><code class=\"language-text\">", 0), 0u) << html;
     EXPECT_TRUE(html.ends_with("</code></pre>\n<p>after</p>\n")) << html;
-    EXPECT_EQ(html.find("<", 33), html.find("</code")) << html;
+    EXPECT_EQ(html.find('<', 33), html.find("</code")) << html;
   }
 }
 

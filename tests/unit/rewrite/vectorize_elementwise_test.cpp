@@ -218,7 +218,6 @@ TEST(VectorizeElementwise, GridsInManyForms) {
 
 TEST(VectorizeElementwise, AKernelThatOthersUseStays) {
   const std::string result = rewrite_test::ApplyToExample("vectorize_elementwise", "src/gelu.cu", "gelu_forward");
-  const std::string original = rewrite_test::ReadExample("src/gelu.cu");
   EXPECT_NE(result.find("gelu_kernel_vec4<float><<<ceil_div(n, 4 * block_size), block_size>>>"), std::string::npos)
       << result;
   EXPECT_NE(result.find("gelu_kernel<__half><<<ceil_div(n, block_size), block_size>>>"), std::string::npos) << result;

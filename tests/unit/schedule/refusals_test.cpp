@@ -1,4 +1,5 @@
 // What schedules leave alone, and with which reason; what of a launcher stays.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/file.h"

@@ -38,10 +38,10 @@ TEST(Decode, MalformedTextIsAnErrorWithItsLine) {
 TEST(Decode, UnknownInstructionsStopOnlyWhenReached) {
   const char* forms[] = {
       "wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 {%r1,%r1,%r1,%r1}, %rd1, %rd1, 1, 1, 1;",
-      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1,%r1,%r1}, "
-      "{%r1,%r1}, {%r1,%r1,%r1,%r1};",
-      "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc {%r1,%r1,%r1,%r1}, {%r1,%r1,%r1,%r1}, "
-      "{%r1,%r1}, {%r1,%r1,%r1,%r1};",
+      ("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1,%r1,%r1}, "
+       "{%r1,%r1}, {%r1,%r1,%r1,%r1};"),
+      ("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc {%r1,%r1,%r1,%r1}, {%r1,%r1,%r1,%r1}, "
+       "{%r1,%r1}, {%r1,%r1,%r1,%r1};"),
       "wmma.load.a.sync.aligned.row.m16n16k8.shared.f16 {%r1,%r1,%r1,%r1}, [%rd1];",
       "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r1}, [%rd1];",
       "cp.async.bulk.commit_group;",

@@ -132,6 +132,7 @@ TEST(IfConvert, RandomKernelsComputeTheSame) {
     const Results converted = run(Convert(some));
     before += some.size();
     for (const uint32_t branch : some) after += converted.branches.count(branch);
+    // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): the bits, of NaN and -0 too
     EXPECT_EQ(std::memcmp(plain.out.data(), converted.out.data(), 4 * kCount), 0);
     EXPECT_EQ(plain.count, converted.count);
   }

@@ -24,7 +24,7 @@ extern "C" __global__ void k(int* out) {
   const auto out = kit.Make<int>("out", 256, false);
   ASSERT_TRUE(kit.Run("k", {1, 1, 1}, {32, 1, 1}, 0, out)) << kit.fault.message;
   for (int t = 0; t < 32; ++t) {
-    auto at = [&](int row) { return out[static_cast<size_t>(row * 32 + t)]; };
+    auto at = [&](size_t row) { return out[row * 32 + t]; };
     EXPECT_EQ(at(0), 50);
     EXPECT_EQ(at(1), ((t & ~7) | ((t ^ 3) & 7)) * 10);
     EXPECT_EQ(at(2), (t >= 3 ? t - 3 : t) * 10);

@@ -15,10 +15,10 @@ uint64_t FirstSector() { return kGlobalBase / 32; }  // drawn when the program b
 // A kernel as a list of requests, replayed into the models as a device would.
 class Caches {
  public:
-  explicit Caches(uint64_t l1_share = 32 << 10, core::Chip chip = *config::LoadChip("h200"))
+  explicit Caches(uint64_t l1_share = 32 << 10, const core::Chip& chip = *config::LoadChip("h200"))
       : l1_(chip, l1_share), l2_(chip) {}
 
-  void Request(MemoryRequest::Kind kind, uint64_t block, uint32_t warp, std::vector<uint64_t> sectors,
+  void Request(MemoryRequest::Kind kind, uint64_t block, uint32_t warp, const std::vector<uint64_t>& sectors,
                uint32_t line = 1, bool cached = true, uint32_t collisions = 0) {
     std::vector<uint32_t> tags;
     std::vector<uint8_t> masks;
@@ -43,11 +43,11 @@ class Caches {
     request.collisions = collisions;
     l1_.OnRequest(request);
   }
-  void Read(uint64_t block, uint32_t warp, std::vector<uint64_t> sectors) {
-    Request(MemoryRequest::Kind::kRead, block, warp, std::move(sectors));
+  void Read(uint64_t block, uint32_t warp, const std::vector<uint64_t>& sectors) {
+    Request(MemoryRequest::Kind::kRead, block, warp, sectors);
   }
-  void Write(uint64_t block, uint32_t warp, std::vector<uint64_t> sectors) {
-    Request(MemoryRequest::Kind::kWrite, block, warp, std::move(sectors));
+  void Write(uint64_t block, uint32_t warp, const std::vector<uint64_t>& sectors) {
+    Request(MemoryRequest::Kind::kWrite, block, warp, sectors);
   }
   void EndBlock(uint64_t block) {
     l1_.FinishBlock(block);
@@ -299,7 +299,7 @@ class RandomKernel {
     const Kind kind = choice == 0 ? Kind::kAtomic : choice < 3 ? Kind::kWrite : Kind::kRead;
     const auto line = static_cast<uint32_t>(Below(40));
     const bool cached = Below(9) != 0 && kind != Kind::kAtomic;
-    caches_.Request(kind, block, warp, std::move(sectors), line, cached,
+    caches_.Request(kind, block, warp, sectors, line, cached,
                     kind == Kind::kAtomic ? static_cast<uint32_t>(Below(32)) : 0);
   }
 

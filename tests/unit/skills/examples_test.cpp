@@ -66,12 +66,12 @@ TEST(CardExamples, AllCompile) {
 TEST(CardExamples, TensorCoreProduct) {
   sim::SimKit kit = sim::SimKit::FromCuda(ExampleOf("tensor_core_mma"));
   for (const Sizes& s : {Sizes{64, 64, 64}, {67, 50, 40}, {70, 72, 33}}) {
-    const auto a = Whole(static_cast<size_t>(s.M * s.K), 1), b = Whole(static_cast<size_t>(s.K * s.N), 2);
+    const auto a = Whole(static_cast<size_t>(s.M) * s.K, 1), b = Whole(static_cast<size_t>(s.K) * s.N, 2);
     std::vector<uint16_t> ha, hb;
     for (const float v : a) ha.push_back(Half(v));
     for (const float v : b) hb.push_back(Half(v));
     const auto da = kit.Make<uint16_t>("a", ha, true), db = kit.Make<uint16_t>("b", hb, true);
-    const auto dc = kit.Make<float>("c", static_cast<size_t>(s.M * s.N), false);
+    const auto dc = kit.Make<float>("c", static_cast<size_t>(s.M) * s.N, false);
     const core::Dim3 grid{static_cast<uint32_t>((s.N + 63) / 64), static_cast<uint32_t>((s.M + 63) / 64), 1};
     ASSERT_TRUE(kit.Run(KernelLike(kit, "tensor_core_mma"), grid, {128, 1, 1}, 0, da, db, dc, s.M, s.N, s.K))
         << kit.fault.message;
@@ -88,9 +88,9 @@ TEST(CardExamples, ProductWithAsynchronousCopies) {
   for (const bool whole : {true, false})
     for (const Sizes& s : {Sizes{64, 64, 64}, {68, 52, 12}, {65, 63, 35}}) {
       if (whole && (s.N % 4 != 0 || s.K % 4 != 0)) continue;
-      const auto a = Whole(static_cast<size_t>(s.M * s.K), 3), b = Whole(static_cast<size_t>(s.K * s.N), 4);
+      const auto a = Whole(static_cast<size_t>(s.M) * s.K, 3), b = Whole(static_cast<size_t>(s.K) * s.N, 4);
       const auto da = kit.Make<float>("a", a, true), db = kit.Make<float>("b", b, true);
-      const auto dc = kit.Make<float>("c", static_cast<size_t>(s.M * s.N), false);
+      const auto dc = kit.Make<float>("c", static_cast<size_t>(s.M) * s.N, false);
       const core::Dim3 grid{static_cast<uint32_t>((s.N + 63) / 64), static_cast<uint32_t>((s.M + 63) / 64), 1};
       ASSERT_TRUE(kit.Run(KernelLike(kit, whole ? "Lb1" : "Lb0"), grid, {256, 1, 1}, 0, da, db, dc, s.M, s.N, s.K))
           << kit.fault.message;
@@ -106,10 +106,10 @@ TEST(CardExamples, OnlineSoftmax) {
   const size_t rows = 7;
   std::vector<float> values = Whole(rows * columns, 5);
   for (int i = 0; i < columns; ++i) {
-    values[static_cast<size_t>(columns + i)] = static_cast<float>(i);       // the maximum grows all the time
-    values[static_cast<size_t>(2 * columns + i)] = static_cast<float>(-i);  // and never
-    values[static_cast<size_t>(3 * columns + i)] = i % 3 == 0 ? -kInfinity : 1e30f;
-    values[static_cast<size_t>(6 * columns + i)] = -kInfinity;
+    values[size_t{1} * columns + i] = static_cast<float>(i);   // the maximum grows all the time
+    values[size_t{2} * columns + i] = static_cast<float>(-i);  // and never
+    values[size_t{3} * columns + i] = i % 3 == 0 ? -kInfinity : 1e30f;
+    values[size_t{6} * columns + i] = -kInfinity;
   }
   values[4 * columns + 7] = kInfinity;
   values[5 * columns + 290] = std::numeric_limits<float>::quiet_NaN();
@@ -132,7 +132,7 @@ TEST(CardExamples, OnlineSoftmax) {
 TEST(CardExamples, SwizzledTranspose) {
   sim::SimKit kit = sim::SimKit::FromCuda(ExampleOf("shared_swizzle"));
   const int rows = 70, columns = 45;
-  const auto values = Whole(static_cast<size_t>(rows * columns), 6);
+  const auto values = Whole(static_cast<size_t>(rows) * columns, 6);
   const auto in = kit.Make<float>("in", values, true), out = kit.Make<float>("out", values.size(), false);
   ASSERT_TRUE(kit.Run(KernelLike(kit, "shared_swizzle"), {2, 3, 1}, {32, 8, 1}, 0, out, in, rows, columns))
       << kit.fault.message;

@@ -325,7 +325,7 @@ skills::MethodCard CardWithCauses() {
 
 TEST(Cause, IsSaidOfFiguresThatHold) {
   const skills::MethodCard card = CardWithCauses();
-  const auto causes = [&](std::map<std::string, double> before, std::map<std::string, double> after) {
+  const auto causes = [&](const std::map<std::string, double>& before, const std::map<std::string, double>& after) {
     std::vector<std::string> said;
     for (const auto& cause : skills::SupportedCauses(card, skills::ComparePredictions(card, before, after)))
       said.push_back(cause.sentence);

@@ -21,7 +21,7 @@ struct Built {
 
 // NVRTC marks names of internal linkage with a number that differs in every compilation, even of the same text:
 // "_INTERNAL_00000000_14_softmax_cu_e30b4298_2238118".
-std::string WithoutChance(std::string cubin) {
+std::string WithoutChance(const std::string& cubin) {
   static const std::regex kNumber("(_INTERNAL_0{8}_[0-9]+_[A-Za-z0-9_]*_cu_)[0-9a-f]{8}_");
   return std::regex_replace(cubin, kNumber, "$1_");
 }
