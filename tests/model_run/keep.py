@@ -3,7 +3,7 @@
 
   keep.py EXCHANGE RESULTS.json OUT.json [KERNEL...]
 
-EXCHANGE is the folder, RESULTS what run.py wrote with gpu-entries.json. For each kernel that is named the answers replace
+EXCHANGE is the folder, RESULTS what run.py wrote. For each kernel that is named the answers replace
 those in answers/: the plans of all rounds in planner.json, each change in optimizer-METHOD.json and each repair in
 repairer-METHOD.json, with code in .cu files beside them. OUT gets a row for each entry of RESULTS, with how many questions
 were asked, and the bytes of prompts and answers (a token is about four; an exchange counts none).
@@ -45,11 +45,11 @@ def keep(folder, asked):
 
 def entry_of(kernel):
     """As the manifest of its author has it."""
-    for one in json.loads((HERE / "gpu-entries.json").read_text()):
+    for one in (one for entries in sorted(HERE.glob("*entries.json")) for one in json.loads(entries.read_text())):
         if one["kernel"] == kernel:
             manifest = (HERE.parent / "strangers" / one["folder"] / ".warpwright.yml").read_text()
             return re.search(r"entry: (\S+)", manifest[manifest.index(f"name: {kernel}\n"):]).group(1)
-    sys.exit(f"gpu-entries.json has no {kernel}")
+    sys.exit(f"no list of entries has {kernel}")
 
 
 def main():

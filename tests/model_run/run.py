@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 """Optimizes the entries of entries.json with the answers of the desk, each in a repository of its own.
 
-  run.py [--program build/daemon/cli/warpwright] [--device sim:h200|cuda] [--entries FILE] [--minutes M] [--jobs N]
+  run.py [--program build/daemon/cli/warpwright] [--device sim:h200|cuda] [--entries FILE] [--minutes M] [--jobs N] [--gpus G]
          [--transcripts DIR] [--results FILE] [--exchange DIR --work DIR] [ENTRY...]
 
 On the simulator the case `mid` of entries.json is what counts; on a GPU the entry's own `production`. With --transcripts
 every question and answer is kept, for transport: replay. With --exchange nobody sits at the desk: questions wait in DIR,
 and the same command goes on once they are answered, from the state in --work, which may have moved to another machine.
+--gpus shares the jobs among the first G GPUs, each of which its runs take for the only one.
 """
 import argparse
 import concurrent.futures
 import json
 import os
 import pathlib
+import queue
 import shutil
 import subprocess
 import tempfile
@@ -21,6 +23,9 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 WHO = {"GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z", "GIT_AUTHOR_NAME": "a",
        "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
+
+
+GPUS = queue.Queue()  # of each job
 
 
 def prepare(entry, folder):
@@ -55,7 +60,12 @@ def optimize(options, entry, work, config):
     if options.transcripts:
         command += ["--transcripts", str(pathlib.Path(options.transcripts).resolve())]
     start = time.time()
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    gpu = GPUS.get()
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True,
+                              env={**os.environ, **({"CUDA_VISIBLE_DEVICES": gpu} if options.gpus > 1 else {})})
+    finally:
+        GPUS.put(gpu)
     if options.logs:
         (pathlib.Path(options.logs) / (entry["kernel"] + ".log")).write_text(done.stderr)
     kernel = json.loads(done.stdout)["kernels"][0] if done.stdout else {"outcome": "error", "message": done.stderr[-500:]}
@@ -74,6 +84,7 @@ def main():
     arguments.add_argument("--entries", default=str(HERE / "entries.json"))
     arguments.add_argument("--minutes", type=float)
     arguments.add_argument("--jobs", type=int, default=1)
+    arguments.add_argument("--gpus", type=int, default=1)
     arguments.add_argument("--transcripts")
     arguments.add_argument("--results")
     arguments.add_argument("--logs")
@@ -83,6 +94,8 @@ def main():
     options = arguments.parse_args()
     options.program = str(pathlib.Path(options.program).resolve())
     rows = []
+    for job in range(options.jobs):
+        GPUS.put(str(job % options.gpus))
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         work = pathlib.Path(options.work or scratch).resolve()
         work.mkdir(parents=True, exist_ok=True)
