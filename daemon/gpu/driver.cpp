@@ -14,6 +14,12 @@ constexpr CUresult kDeviceLostErrors[] = {CUDA_ERROR_DEVICE_UNAVAILABLE,     CUD
                                           CUDA_ERROR_INVALID_DEVICE,         CUDA_ERROR_ECC_UNCORRECTABLE,
                                           CUDA_ERROR_NVLINK_UNCORRECTABLE,   CUDA_ERROR_SYSTEM_NOT_READY,
                                           CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, CUDA_ERROR_UNKNOWN};
+// What an earlier launch did to the context, if a call reports it that no kernel can cause to fail: it was not noticed.
+constexpr CUresult kContextLostErrors[] = {CUDA_ERROR_ILLEGAL_ADDRESS,    CUDA_ERROR_INVALID_ADDRESS_SPACE,
+                                           CUDA_ERROR_MISALIGNED_ADDRESS, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                                           CUDA_ERROR_INVALID_PC,         CUDA_ERROR_HARDWARE_STACK_ERROR,
+                                           CUDA_ERROR_LAUNCH_FAILED,      CUDA_ERROR_ASSERT,
+                                           CUDA_ERROR_LAUNCH_TIMEOUT};
 std::atomic<bool> gpu_is_lost{false};
 
 // cuda.h redirects names to versions by macros; the text of the expanded name is the symbol.
@@ -55,6 +61,9 @@ Status CudaDriver::Check(CUresult result, const char* call) const {
   if (result == CUDA_SUCCESS) return {};
   if (std::find(std::begin(kDeviceLostErrors), std::end(kDeviceLostErrors), result) != std::end(kDeviceLostErrors))
     gpu_is_lost = true;
+  if (std::find(std::begin(kContextLostErrors), std::end(kContextLostErrors), result) != std::end(kContextLostErrors))
+    return Fail(ErrorCode::kWorkerDied,
+                std::string(call) + ": " + Describe(result) + ": an earlier launch left the GPU's context unusable");
   return Fail(ErrorCode::kEnvironment, std::string(call) + ": " + Describe(result), "look at `warpwright doctor`");
 }
 

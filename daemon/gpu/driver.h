@@ -33,7 +33,7 @@ struct CudaDriver {
   std::string Describe(
       CUresult result) const;  // "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"
   // An internal Error (kEnvironment), for calls that no kernel can cause to fail. If the result indicates that the GPU
-  // is lost, GpuIsLost() is true from then on.
+  // is lost, GpuIsLost() is true from then on. kWorkerDied: the context is unusable, and with it this process.
   Status Check(CUresult result, const char* call) const;
 };
 

@@ -22,8 +22,10 @@ Status Write(const Output& out, const FrameView& frame) {
   return WriteFrame(out.pipe, frame, Clock::now() + kForever, out.area);
 }
 
+// A process that can do nothing more ends without an answer: the call is made once more, in another one.
 template <typename T>
 Status Answer(const Output& out, const Result<T>& result) {
+  if (!result && result.error().code == ErrorCode::kWorkerDied) return Fail(result.error());
   return Write(out, result ? EncodeAnswer(*result) : EncodeError(result.error()));
 }
 

@@ -162,6 +162,9 @@ TEST_F(GpuLoss, IsNotWhatAKernelDoes) {
   const std::string full = Lose(0, 2, [&] { return Run(); }).first;
   EXPECT_NE(full.find("the GPU has no"), std::string::npos) << full;
   EXPECT_TRUE(full.ends_with("| true")) << full;
+  // Of an earlier launch that nobody waited for: the worker ends, and another one is asked.
+  const std::string late = Lose(0, 719, [&] { return Run(); }).first;
+  EXPECT_TRUE(late.starts_with(fmt::format("error {}: ", static_cast<int>(ErrorCode::kWorkerDied)))) << late;
   ::unsetenv("WW_LOSE_CALL");
 }
 
