@@ -32,10 +32,11 @@ using core::LiftShape;
 using core::NotLifted;
 
 constexpr std::string_view kNoShape = "no shape", kBranchOnData = "branch on data", kShapesDisagree = "shapes disagree";
-constexpr std::ptrdiff_t kFewestEven = 3;  // shapes
-constexpr double kShareOfWhole = 0.6;      // of the time, for all launches together
-constexpr double kShareWithGroups = 0.15;  // the same, where sizes are in groups that nobody has looked at yet
-constexpr double kShareOfAll = 0.75;       // for all ways of looking at it: a shape that was begun is finished
+constexpr std::ptrdiff_t kFewestEven = 3;     // shapes
+constexpr double kShareOfWhole = 0.6;         // of the time, for all launches together
+constexpr double kShareWithGroups = 0.15;     // the same, where sizes are in groups that nobody has looked at yet
+constexpr double kShareWithFixedSizes = 0.3;  // after which a form of some sizes alone is enough
+constexpr double kShareOfAll = 0.75;          // for all ways of looking at it: a shape that was begun is finished
 constexpr size_t kMostForms = 7;
 // Blocks in place of all, by how many expressions one makes.
 constexpr uint64_t kMostSampled = 48, kFewestSampled = 4, kSampledNodes = 600'000;
@@ -202,24 +203,27 @@ class Lifting {
     });
   }
 
-  // Windows of four may have another form than windows of three, which the cases have.
+  // Windows of four may have another form than windows of three, which the cases have: that of three, unless there is
+  // time to find one of both.
   Status TryFixedSizes(LiftOutcome& outcome) {
+    if (!IsTimeForFixedSizes() || std::holds_alternative<Lifted>(outcome) || !InTime()) return {};
     tried_fixed_ = true;
-    if (std::holds_alternative<Lifted>(outcome) || fixed_.empty() || !InTime()) return {};
-    const auto use = [&](const LiftShape& shape) {
+    UseShapes([&](const LiftShape& shape) {
       const core::Sizes sizes = Named(shape.scalars).sizes;
       return !shape.apart && std::all_of(fixed_.begin(), fixed_.end(),
                                          [&](const auto& fixed) { return sizes.at(fixed.first) == fixed.second; });
-    };
-    UseShapes(use);
-    WW_TRY(TryInstead(outcome));
-    if (!std::holds_alternative<Lifted>(outcome)) UseShapes([](const LiftShape& shape) { return !shape.apart; });
+    });
+    WW_ASSIGN(outcome, AttemptAnew());
+    UseShapes([](const LiftShape& shape) { return !shape.apart; });
+    const bool is_lifted = std::holds_alternative<Lifted>(outcome);
+    if (is_lifted && CpuSeconds() > cpu_begin_ + kShareWithFixedSizes * request_.seconds_limit) return {};
+    WW_ASSIGN(LiftOutcome general, AttemptAnew());
+    const auto* lifted = std::get_if<Lifted>(&general);
+    if (!is_lifted || (lifted != nullptr && lifted->verified)) outcome = std::move(general);
     return {};
   }
-  // More shapes of all kinds may take the time that these alone would need.
-  bool IsTimeForFixedSizes() const {
-    return !fixed_.empty() && !tried_fixed_ && CpuSeconds() > cpu_begin_ + request_.seconds_limit / 4;
-  }
+  // Not yet tried, and the shapes of all kinds, which are more, have no form in common so far.
+  bool IsTimeForFixedSizes() const { return !fixed_.empty() && !tried_fixed_; }
   // At the sizes alone that divide as they do in every case: code that takes four elements at once, without a rest.
   Status TryEvenSizes(LiftOutcome& outcome) {
     const auto is_even = [](const LiftShape& shape) { return shape.even && !shape.apart; };
@@ -685,7 +689,7 @@ class Lifting {
   std::vector<Dimensions> ungrouped_;  // of the buffers
   core::Sizes fixed_;                  // which forms may be of, that were wrong at others
   bool tried_fixed_ = false;
-  bool wrong_ = false;                 // the last attempt to unify failed at a shape
+  bool wrong_ = false;  // the last attempt to unify failed at a shape
   NotLifted failure_ = NothingTried();
   double too_large_ = std::numeric_limits<double>::infinity();  // the least work that was beyond a limit
   double cpu_begin_ = 0, cpu_end_ = 0;
