@@ -501,15 +501,14 @@ class Lifting {
   }
   bool InTime() const { return CpuSeconds() < cpu_end_; }
   // A shape that is small beside the first takes no time: on a busy machine a form would otherwise be of one shape.
-  bool IsAffordable(const LiftShape& shape) const {
+  bool IsAffordable(const LiftShape& shape, size_t times_smaller = 8) const {
     if (WorkAt(shape) >= too_large_) return false;
-    constexpr size_t kSmall = 8;
     const auto bytes = [](const LiftShape& of) {
       size_t sum = 0;
       for (const auto& buffer : of.buffers) sum += buffer.bytes.size();
       return sum;
     };
-    return InTime() || kSmall * bytes(shape) <= bytes(*shapes_[0]);
+    return InTime() || times_smaller * bytes(shape) <= bytes(*shapes_[0]);
   }
   // How much is computed there beside other shapes, as a logarithm: of a product, a convolution or a map, the elements
   // of all buffers are together a power of the steps.
@@ -645,9 +644,11 @@ class Lifting {
   // At shapes that were not looked at before, until one can be run. Where it is wrong, the next attempt starts from
   // that shape as well: false.
   Result<bool> VerifyAtNext(Lifted& lifted) {
+    constexpr size_t kTimesSmaller = 2;  // to run it is far less than to find a form
     while (next_ < shapes_.size() && !lifted.verified) {
+      if (!InTime()) BringForwardTheSmallest();
       const LiftShape& shape = *shapes_[next_++];
-      if (!IsAffordable(shape)) continue;
+      if (!IsAffordable(shape, kTimesSmaller)) continue;
       WW_ASSIGN(auto traced, at_shape_.TraceAt(shape));
       const Trace* trace = std::get_if<Trace>(&traced);
       if (trace == nullptr) {
