@@ -98,7 +98,7 @@ struct Judge::State {
   std::map<size_t, std::shared_ptr<const core::Executed>> without_buffer;
   // Of each buffer up to the last one that it touches, by case; empty: not known.
   std::map<std::string, std::vector<uint64_t>> used_bytes;
-  std::optional<bool> counts_nan;  // as a number, where results are integers (nan_as_number.h)
+  std::optional<bool> counts_nan;                        // as a number, where results are integers (nan_as_number.h)
   std::optional<std::vector<core::Decision>> decisions;  // of the original's kernels and launcher, in one small case
   std::vector<std::string> notes;
   std::map<std::string, core::Executed> original_runs;  // with counters, by case: once for all
