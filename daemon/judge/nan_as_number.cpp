@@ -1,6 +1,5 @@
 #include "judge/nan_as_number.h"
 
-#include <algorithm>
 #include <limits>
 #include <set>
 
@@ -66,13 +65,8 @@ Result<bool> TryOriginal(Judge::State& state) {
 
 Result<bool> CountsNanAsNumber(Judge::State& state) {
   if (state.counts_nan) return *state.counts_nan;
-  const bool has_integers = std::any_of(state.spec.args.begin(), state.spec.args.end(), [](const core::Argument& a) {
-    const auto* kind = std::get_if<core::BufferArgument>(&a.kind);
-    return kind != nullptr && !core::IsFloat(kind->dtype) && kind->role != core::Role::kIn &&
-           kind->role != core::Role::kScratch;
-  });
   state.counts_nan = false;
-  if (has_integers && state.spec.special != core::SpecialInputs::kFinite) {
+  if (HasIntegerOutput(state.spec) && state.spec.special != core::SpecialInputs::kFinite) {
     WW_ASSIGN(state.counts_nan, TryOriginal(state));
   }
   return *state.counts_nan;

@@ -19,14 +19,6 @@ uint32_t BufferCount(const core::KernelSpec& spec) {
 
 constexpr uint64_t kTrialStream = 0x747269616cULL, kNanStream = kTrialStream + 1;
 
-bool HasIntegerOutput(const core::KernelSpec& spec) {
-  return std::any_of(spec.args.begin(), spec.args.end(), [](const core::Argument& argument) {
-    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
-    return buffer != nullptr && !core::IsFloat(buffer->dtype) &&
-           (buffer->role == core::Role::kOut || buffer->role == core::Role::kInOut);
-  });
-}
-
 // Among unordered values the winner of a comparison depends on the order of the scan: no NaN where an output is an
 // index.
 InputVariant SpecialVariant(const core::KernelSpec& spec) {
@@ -51,6 +43,14 @@ std::vector<double> Thresholds(const std::vector<double>& named) {
 }
 
 }  // namespace
+
+bool HasIntegerOutput(const core::KernelSpec& spec) {
+  return std::any_of(spec.args.begin(), spec.args.end(), [](const core::Argument& argument) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    return buffer != nullptr && !core::IsFloat(buffer->dtype) &&
+           (buffer->role == core::Role::kOut || buffer->role == core::Role::kInOut);
+  });
+}
 
 std::vector<Placing> PlacingsOf(const core::KernelSpec& spec) {
   const uint32_t all = BufferCount(spec), buffers = std::min(all, kMostUnaligned);

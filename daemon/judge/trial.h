@@ -45,6 +45,7 @@ enum class VerificationLevel { kQuick, kFull };
 // Seeds are derived from `secret`.
 std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
                               VerificationLevel effort, const std::vector<double>& named = {});
+bool HasIntegerOutput(const core::KernelSpec& spec);
 // Those with NaN, which PlanTrials leaves out where results are integers (nan_as_number.h).
 std::vector<Trial> NanTrials(const core::Case& c, uint64_t secret);
 // Those of them that find what only happens in long rows and full blocks: for a large case.
