@@ -16,8 +16,9 @@
 namespace warpwright::judge {
 namespace {
 
-// A prime number of elements: an offset that lost its upper bits reads something else.
-constexpr uint64_t kTileElements = 250'007;
+// A prime number of pages: an offset that lost its upper bits reads something else, and the simulator maps the same
+// ones over and over.
+constexpr uint64_t kTileElements = 241 * 1024;
 constexpr uint64_t kInstructions = 20'000'000, kFactorOfCandidate = 4, kInstructionsAsWritten = 160'000'000;
 // Of sizes beyond 16 bits, one of whose blocks may go through all of them.
 constexpr uint64_t kInstructionsBeyondShorts = 8'000'000'000;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 
 #include "base/random.h"
 
@@ -22,8 +23,10 @@ constexpr uint64_t kGuardGap = 64 * 1024;
 constexpr uint64_t kLeastScattered = 0x7000'0000'0000, kScatteredUnits = 1ull << 34, kScatteredUnit = 512;
 constexpr uint64_t kPage = 2ull << 20, kGapUnits = 1ull << 15, kWindowShifts = 0x60'0000, kWindowUnit = 1ull << 24;
 constexpr uint64_t kTotalLimit = 64ull << 30, kSparseLimit = 512ull << 30;
-// At once, of a content that is made where it is touched: of inputs a page, and many where the one before was read.
-constexpr uint64_t kMadeBytes = 64, kPageBytes = 4096, kStreamBytes = 64 * 1024;
+constexpr uint64_t kMadeBytes = 64;  // at once, of a content that is made where it is touched
+// Of an input that is mapped over and over: how long its file may be, and how often it is mapped, which the system
+// limits.
+constexpr uint64_t kPageBytes = 4096, kMostMapped = 256ull << 20, kMostMappings = 16'384;
 
 // The bytes [at, at + bytes) of a content that is repeated without end.
 void CopyRepeated(std::span<const std::byte> content, uint64_t at, uint64_t bytes, std::byte* to) {
@@ -38,36 +41,11 @@ void CopyRepeated(std::span<const std::byte> content, uint64_t at, uint64_t byte
   }
 }
 
-// A fault for each page of a long row would take longer than its simulation. Only advice: what it does not bring in is
-// brought in by touching it.
-void FaultPages(void* memory, uint64_t bytes) {
-#ifdef MADV_POPULATE_WRITE
-  const uint64_t first = reinterpret_cast<uint64_t>(memory), before = first % kPageBytes;
-  const uint64_t end = AlignUp(first + bytes, kPageBytes);
-  (void)::madvise(static_cast<std::byte*>(memory) - before, end - (first - before), MADV_POPULATE_WRITE);
-#endif
-}
-
-// Nobody writes inputs, and nobody is told what was touched of them.
-void MakeInput(const Allocation& allocation, uint64_t offset, uint64_t bytes) {
-  const uint64_t at = offset / kPageBytes * kPageBytes;
-  const bool streamed = at > 0 && allocation.written[at - 1] != 0;
-  const uint64_t wanted = AlignUp(offset + bytes, kPageBytes);
-  const uint64_t made = std::min(allocation.bytes, streamed ? std::max(wanted, at + kStreamBytes) : wanted) - at;
-  if (streamed) {
-    FaultPages(allocation.data + at, made);
-    FaultPages(allocation.written + at, made);
-  }
-  CopyRepeated(allocation.content, at, made, allocation.data + at);
-  std::memset(allocation.written + at, 0xff, made);
-}
-
 // Neighbouring threads ask for the same bytes one after the other: the first of them makes them.
 void MakeContent(const Allocation& allocation, uint64_t offset, uint64_t bytes) {
   const auto has_value = [](uint8_t written) { return written != 0; };
   const uint8_t* asked = allocation.written + offset;
   if (std::all_of(asked, asked + bytes, has_value)) return;
-  if (allocation.read_only) return MakeInput(allocation, offset, bytes);
   const uint64_t last = std::min(allocation.bytes, AlignUp(offset + bytes, kMadeBytes));
   for (uint64_t at = offset / kMadeBytes * kMadeBytes; at < last; at += kMadeBytes) {
     const uint64_t made = std::min(kMadeBytes, last - at);
@@ -125,6 +103,31 @@ Result<Memory::Block<T>> Memory::NewBlock(uint64_t bytes, bool sparse, std::stri
   return failed();
 }
 
+// Where a content and pages have a common multiple that is no longer than this, the length of the file that is mapped.
+std::optional<uint64_t> Memory::MappedBytes(uint64_t bytes, const AllocationOptions& options) {
+  if (!options.sparse || !options.read_only || options.content.empty()) return std::nullopt;
+  const uint64_t period = std::lcm(options.content.size(), kPageBytes);
+  const uint64_t mapped = AlignUp(std::max(period, bytes / kMostMappings), period);
+  return mapped <= kMostMapped ? std::optional(mapped) : std::nullopt;
+}
+
+// Nobody writes it, and nobody is told what was touched of it: its pages are those of one file, so that what is read of
+// gigabytes costs neither memory nor its making. The content begins where the allocation does.
+Result<Memory::Block<std::byte>> Memory::NewMapped(uint64_t bytes, uint64_t file_bytes,
+                                                   const AllocationOptions& options, std::string_view name) {
+  WW_ASSIGN(Block<std::byte> block, NewBlock<std::byte>(AlignUp(bytes, kPageBytes), true, name));
+  WW_ASSIGN(Block<std::byte> file, NewBlock<std::byte>(file_bytes, true, name));
+  const uint64_t size = options.content.size();
+  CopyRepeated(options.content, size - options.misalignment % size, file_bytes, file.get());
+  for (uint64_t at = 0; at < bytes; at += file_bytes) {
+    const uint64_t length = AlignUp(std::min(file_bytes, bytes - at), kPageBytes);
+    if (::mmap(block.get() + at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.get_deleter().file, 0) ==
+        MAP_FAILED)
+      return Fail(ErrorCode::kEnvironment, fmt::format("cannot map {} bytes for {}", bytes, name));
+  }
+  return block;
+}
+
 void Memory::Scatter() {
   placement_ = static_cast<Placement>(1 + base::SecretSeed() % 3);
   next_base_ = kLeastScattered + base::SecretSeed() % kScatteredUnits * kScatteredUnit;
@@ -145,8 +148,10 @@ Result<uint64_t> Memory::Allocate(std::string_view name, uint64_t bytes, const A
                          : AlignUp(next_base_, kScatteredUnit) + (drawn >> 1) % kGapUnits * kScatteredUnit;
   }
   Storage storage;
-  WW_ASSIGN(storage.data, NewBlock<std::byte>(bytes + 512, options.sparse, name));
-  if (!options.initialized || options.sparse) {
+  const std::optional<uint64_t> mapped = MappedBytes(bytes + 512, options);
+  WW_ASSIGN(storage.data, mapped ? NewMapped(bytes + 512, *mapped, options, name)
+                                 : NewBlock<std::byte>(bytes + 512, options.sparse, name));
+  if (!options.initialized || (options.sparse && !mapped)) {
     WW_ASSIGN(storage.written, NewBlock<uint8_t>(bytes + 1, options.sparse, name));
   }
   const auto host = reinterpret_cast<uintptr_t>(storage.data.get());
@@ -159,8 +164,8 @@ Result<uint64_t> Memory::Allocate(std::string_view name, uint64_t bytes, const A
   allocation.data = storage.data.get() + (AlignUp(host, 256) - host) + options.misalignment;
   // There are 512 spare bytes: up to 255 for the alignment and 255 for the misalignment.
   allocation.written = storage.written.get();
-  allocation.content = options.content;
-  if (options.sparse) allocation.sparse_file = storage.written.get_deleter().file;
+  if (!mapped) allocation.content = options.content;
+  if (storage.written && options.sparse) allocation.sparse_file = storage.written.get_deleter().file;
   next_base_ = AlignUp(next_base_ + bytes + 256 + kGuardGap, 256);
   total += bytes;
   allocations_.push_back(std::move(allocation));

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,7 +71,8 @@ struct AllocationOptions {
   bool read_only = false;
   bool initialized = true;    // false: reads before writes are faults
   uint64_t misalignment = 0;  // added to the 256-byte aligned base
-  // Made where it is touched: more than the machine has may be allocated so. `content` outlives the memory.
+  // Made where it is touched: more than the machine has may be allocated so. `content` outlives the memory. What is
+  // read-only as well is cheapest where the content's length has a small multiple in common with a page's.
   bool sparse = false;
   std::span<const std::byte> content = {};
 };
@@ -131,6 +133,9 @@ class Memory {
   // Zeroed.
   template <typename T>
   static Result<Block<T>> NewBlock(uint64_t bytes, bool sparse, std::string_view name);
+  static std::optional<uint64_t> MappedBytes(uint64_t bytes, const AllocationOptions& options);
+  static Result<Block<std::byte>> NewMapped(uint64_t bytes, uint64_t file_bytes, const AllocationOptions& options,
+                                            std::string_view name);
   struct Storage {
     Block<std::byte> data;
     Block<uint8_t> written, found;

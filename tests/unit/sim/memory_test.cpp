@@ -38,22 +38,30 @@ TEST(SparseMemory, MakesItsContentWhereItIsTouched) {
     EXPECT_EQ(x->data[i], i == 2000 ? std::byte{255} : tile[i % tile.size()]) << i;
 }
 
-// Inputs are made by pages, and by more where they are streamed: also across the ends of both, and at the last byte.
-TEST(SparseMemory, MakesInputsByPages) {
+// Of inputs: whether one file is mapped over and over or, where no multiple of the content is whole pages, each is
+// made.
+TEST(SparseMemory, RepeatsInputs) {
   constexpr uint64_t kBytes = (1ull << 34) + 4099;
-  const std::vector<std::byte> tile = Tile();
-  sim::Memory memory;
-  const auto base =
-      memory.Allocate("x", kBytes, {.read_only = true, .misalignment = 4, .sparse = true, .content = tile});
-  ASSERT_TRUE(base) << base.error().Format();
-  const sim::Allocation* x = memory.Find(*base);
-  ASSERT_NE(x, nullptr);
-  for (const uint64_t begin : std::array<uint64_t, 3>{0, (1ull << 33) + 4090, kBytes - 200'000})
-    for (uint64_t at = begin; at < std::min(begin + 200'000, kBytes); at += 4) {
-      const uint64_t bytes = std::min<uint64_t>(4, kBytes - at);
-      sim::NoteFound(*x, at, bytes);
-      for (uint64_t i = at; i < at + bytes; ++i) ASSERT_EQ(x->data[i], tile[i % tile.size()]) << i;
+  for (const size_t length : {1009ul, 7ul * 1024, 250'007ul}) {
+    std::vector<std::byte> tile = Tile();
+    tile.resize(length);
+    for (size_t i = 1009; i < length; ++i) tile[i] = static_cast<std::byte>(i % 239 + 1);
+    for (const uint64_t misalignment : {0, 4, 252}) {
+      sim::Memory memory;
+      const auto base = memory.Allocate(
+          "x", kBytes, {.read_only = true, .misalignment = misalignment, .sparse = true, .content = tile});
+      ASSERT_TRUE(base) << base.error().Format();
+      const sim::Allocation* x = memory.Find(*base);
+      ASSERT_NE(x, nullptr);
+      EXPECT_EQ(x->written == nullptr, length != 250'007);
+      for (const uint64_t begin : std::array<uint64_t, 3>{0, (1ull << 33) + 4090, kBytes - 20'000})
+        for (uint64_t at = begin; at < std::min(begin + 20'000, kBytes); at += 4) {
+          const uint64_t bytes = std::min<uint64_t>(4, kBytes - at);
+          memory.NoteRead(*base + at, bytes);
+          for (uint64_t i = at; i < at + bytes; ++i) ASSERT_EQ(x->data[i], tile[i % tile.size()]) << i;
+        }
     }
+  }
 }
 
 TEST(SparseMemory, TellsWhatWasWritten) {
