@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "core/dtype.h"
 #include "lift/bit_order.h"
@@ -233,14 +234,25 @@ class Canonicaliser {
     }
     return args;
   }
-  FormId Extremum(ExprId root) { return ExtremumOf(graph_[root].op == ExprOp::kMax, ArgumentsOfExtremum(root)); }
-  FormId ExtremumOf(bool maximum, const std::vector<ExprId>& ids) {
+  FormId Extremum(ExprId root) {
+    const Expr& extremum = graph_[root];
+    const bool maximum = extremum.op == ExprOp::kMax;
     std::vector<FormId> args;
-    for (const ExprId id : ids) {
+    for (const ExprId id : ArgumentsOfExtremum(root)) {
       if (form_[id] == 0) return 0;
-      args.push_back(form_[id]);
+      args.push_back(IsFirstOf(extremum, graph_[id]) ? forms_.Constant(maximum ? -INFINITY : INFINITY) : form_[id]);
     }
     return forms_.Extremum(maximum ? FormOp::kMax : FormOp::kMin, args);
+  }
+  // What an accumulator of integers begins with: no value of the type is beyond it.
+  static bool IsFirstOf(const Expr& extremum, const Expr& arg) {
+    if (!IsIntegerType(extremum.type) || arg.op != ExprOp::kConst || Width(arg.type) != Width(extremum.type))
+      return false;
+    const uint32_t width = Width(extremum.type);
+    const uint64_t all = ~uint64_t{0} >> (64 - width), half = all >> 1;
+    const bool is_signed = extremum.type >= Type::kS8;
+    const uint64_t largest = is_signed ? half : all, smallest = is_signed ? half + 1 : 0;
+    return (arg.payload & all) == (extremum.op == ExprOp::kMax ? smallest : largest);
   }
   // Numbers whose bits are the arguments.
   FormId NumberOf(ExprId id) {

@@ -397,9 +397,13 @@ class Lifting {
         wanted = forms();
         continue;
       }
-      if (lifted->shapes == 2 && !lifted->verified)
-        return LiftOutcome(
-            NotLifted{"too few shapes", "two shapes do not tell how sizes follow from the scalars", true});
+      if (!lifted->verified && DifferentSizes() > 1 && lifted->shapes <= request_.unified_shapes)
+        return LiftOutcome(NotLifted{
+            "too few shapes",
+            fmt::format("the {} shapes that could be run do not tell how sizes follow from the scalars: there "
+                        "is none left at which the form could be checked",
+                        lifted->shapes),
+            true});
       return LiftOutcome(Finished(std::move(*lifted)));
     }
   }

@@ -113,6 +113,16 @@ INSTANTIATE_TEST_SUITE_P(
             {"path 1 of 2 seen (kernel.cu:1)"}}),
     [](const auto& info) { return info.param.name; });
 
+// A form of three shapes fits them by construction: what nobody could check at a fourth one is not claimed.
+TEST(LiftAttempts, WhatIsCheckedNowhereElseIsNotClaimed) {
+  const std::string map = "for (int c = t; c < m; c += 8) y[r * m + c] = x[r * m + c] * 2;";
+  const std::vector<Sizes> four = {{4, 6}, {3, 7}, {5, 10}, {6, 8}};
+  EXPECT_TRUE(std::holds_alternative<core::Lifted>(LiftRows(map, four)));
+  const auto outcome = LiftRows(map, {four.begin(), four.begin() + 3});
+  ASSERT_TRUE(std::holds_alternative<core::NotLifted>(outcome));
+  EXPECT_EQ(std::get<core::NotLifted>(outcome).blocker, "too few shapes");
+}
+
 TEST(LiftAttempts, HalvesAreRoundedAsTheOriginalRoundsThem) {
   for (const char* function : {"rint", "round"}) {
     const auto outcome =

@@ -19,6 +19,14 @@ struct ExprMaker {
   ExprId X(uint64_t element) {
     return b.Make({.op = ExprOp::kLoad, .type = Type::kF32, .buffer = 0, .payload = element}, 0x3f800000u);
   }
+  // Of three integers and `first`, as an accumulator takes them.
+  ExprId LeastInteger(ExprOp op, Type type, uint64_t first) {
+    ExprId least = b.Const(type, first);
+    for (uint64_t element = 0; element < 3; ++element)
+      least = b.Binary(op, type, least,
+                       b.Make({.op = ExprOp::kLoad, .type = type, .buffer = 1, .payload = element}, element + 5));
+    return least;
+  }
   ExprId C(float value) { return b.Const(Type::kF32, std::bit_cast<uint32_t>(value)); }
   ExprId Op(ExprOp op, ExprId x, ExprId y) { return b.Binary(op, Type::kF32, x, y); }
   ExprId Add(ExprId x, ExprId y) { return Op(ExprOp::kAdd, x, y); }
@@ -59,6 +67,23 @@ INSTANTIATE_TEST_SUITE_P(
         CanonicalRow{"MaximumOfThree",
                      [](ExprMaker& m) { return m.Op(ExprOp::kMax, m.X(0), m.Op(ExprOp::kMax, m.X(1), m.X(2))); },
                      [](ExprMaker& m) { return m.Op(ExprOp::kMax, m.Op(ExprOp::kMax, m.X(2), m.X(0)), m.X(1)); }},
+        CanonicalRow{"IntegersBeginWithTheLargest",
+                     [](ExprMaker& m) { return m.LeastInteger(ExprOp::kMin, Type::kS32, 0x7fffffff); },
+                     [](ExprMaker& m) {
+                       ExprId least = 0;
+                       for (uint64_t element = 0; element < 3; ++element) {
+                         const ExprId x =
+                             m.b.Make({.op = ExprOp::kLoad, .type = Type::kS32, .buffer = 1, .payload = element}, 7);
+                         least = element == 0 ? x : m.b.Binary(ExprOp::kMin, Type::kS32, x, least);
+                       }
+                       return least;
+                     }},
+        CanonicalRow{"SignedAndUnsignedBeginnings",
+                     [](ExprMaker& m) { return m.LeastInteger(ExprOp::kMax, Type::kS32, 0x80000000u); },
+                     [](ExprMaker& m) { return m.LeastInteger(ExprOp::kMax, Type::kU32, 0); }},
+        CanonicalRow{"AnotherBeginningCounts",
+                     [](ExprMaker& m) { return m.LeastInteger(ExprOp::kMin, Type::kS32, 0x7fffffff); },
+                     [](ExprMaker& m) { return m.LeastInteger(ExprOp::kMin, Type::kS32, 0x7ffffffe); }, false},
         CanonicalRow{"AtomicMaximumOfFloats",
                      [](ExprMaker& m) {
                        const ExprId p = m.b.Compare(sim::Compare::kGe, Type::kF32, m.X(1), m.C(0));
