@@ -121,16 +121,31 @@ std::string Unless(const std::set<std::string>& counts, std::string launch) {
   return lines.text();
 }
 
-// A group's launch, where the original returned before it launched anything for no results.
-std::string UnlessChecked(const Problem& problem, const Group& group, std::string launch) {
-  if (!problem.entry.loses_checks) return launch;
-  std::optional<std::set<std::string>> counts;  // that may be 0 though no size is, of every output
+// Whether some output of the group has this extent.
+bool HasExtent(const Problem& problem, const Group& group, const core::Size& extent) {
+  return std::any_of(group.stages.begin(), group.stages.end(), [&](size_t i) {
+    const core::Stage& stage = problem.stage(i);
+    return stage.output && std::any_of(stage.extents.begin(), stage.extents.end(),
+                                       [&](const core::Size& other) { return Equal(other, extent); });
+  });
+}
+
+// A group's launch, where it may have no results although another group has some: a grid cannot be empty. And where the
+// original returned before it launched anything for no results.
+std::string UnlessEmpty(const Problem& problem, const std::vector<Group>& groups, const Group& group,
+                        std::string launch) {
+  const auto may_be_zero = [&](const core::Size& extent) {
+    if (problem.entry.loses_checks && extent.text().find_first_of("-/") != std::string::npos) return true;
+    return !extent.Variables().empty() && std::any_of(groups.begin(), groups.end(), [&](const Group& other) {
+      return !HasExtent(problem, other, extent);
+    });
+  };
+  std::optional<std::set<std::string>> counts;  // of every output
   for (const size_t i : group.stages) {
     if (!problem.stage(i).output) continue;
     std::set<std::string> own;
     for (const core::Size& extent : problem.stage(i).extents)
-      if (extent.text().find_first_of("-/") != std::string::npos)
-        own.insert(fmt::format("{} > 0", Parenthesized(SizeText(extent))));
+      if (may_be_zero(extent)) own.insert(fmt::format("{} > 0", Parenthesized(SizeText(extent))));
     if (counts && *counts != own) return launch;
     counts = std::move(own);
   }
@@ -144,7 +159,7 @@ EmissionOutcome EmitGroups(const Problem& problem, const std::vector<Group>& gro
     EmissionOutcome outcome = EmitFor(problem, group, choice);
     if (auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
     auto& emission = std::get<Emission>(outcome);
-    emission.code.launch = UnlessChecked(problem, group, std::move(emission.code.launch));
+    emission.code.launch = UnlessEmpty(problem, groups, group, std::move(emission.code.launch));
     Append(all, std::move(emission));
   }
   return all;

@@ -59,6 +59,7 @@ bool HasOthers(const Stage& stage, NodeId factor, const std::vector<Affine>& at)
 struct Source {
   TensorRead read;
   std::vector<core::Size> extents;  // empty: there is none
+  std::vector<core::Guard> domain;  // of the sums: the triangle of a causal mask
   std::string name;
   int line = 0;
 };
@@ -72,10 +73,11 @@ Source SourceOf(const core::Computation& computation, const Stage& factor) {
   for (const core::Node& node : factor.nodes) {
     const auto* read = std::get_if<TensorRead>(&node);
     const Stage* from = read != nullptr && read->stage ? computation.FindStage(read->tensor) : nullptr;
-    if (from == nullptr || RootSumOf(*from) == nullptr || from->output || !from->domain.empty()) continue;
+    if (from == nullptr || RootSumOf(*from) == nullptr || from->output) continue;
     of_sums = true;
     if (source.extents.empty() || from->extents.size() > source.extents.size())
-      source = {*read, from->extents, from->name, from->line};
+      source = {
+          .read = *read, .extents = from->extents, .domain = from->domain, .name = from->name, .line = from->line};
   }
   if (!of_sums && !HasCall(factor)) return source;
   for (const core::Node& node : factor.nodes) {
@@ -83,7 +85,7 @@ Source SourceOf(const core::Computation& computation, const Stage& factor) {
     const core::TensorArgument* tensor =
         read != nullptr && !read->stage ? computation.FindTensor(read->tensor) : nullptr;
     if (tensor != nullptr && core::IsFloat(tensor->dtype) && tensor->shape.size() > source.extents.size())
-      source = {*read, tensor->shape, tensor->name, factor.line};
+      source = {.read = *read, .extents = tensor->shape, .domain = {}, .name = tensor->name, .line = factor.line};
   }
   return source;
 }
@@ -157,8 +159,9 @@ std::optional<FactorApart> Apart(const core::Computation& computation, size_t re
   });
   if (!of_others) return std::nullopt;
   factor.name = computation.FreeName(source.name + "_factor");
-  factor.output = false, factor.at.clear(), factor.domain.clear();
+  factor.output = false, factor.at.clear();
   factor.extents = source.extents;
+  factor.domain = source.domain;
   factor.line = source.line;
   FactorApart apart{computation, reader};
   Stage& of_factor = apart.computation.stages[reader];

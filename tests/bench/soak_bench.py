@@ -12,15 +12,17 @@ Mirrors, which grow by what people push, are counted apart. In a day every repos
 kernels change; all are looked at each second, webhooks come 20 times a second, and a night begins. The daemon's date runs as fast as the days
 (fast_clock.cpp), and it begins as one that has run for months: with 5,000 ended jobs and a hundred tasks of each kernel, the most that it keeps.
 
-With --valgrind the daemon runs under memcheck for one look, one push and one job, and its LEAK SUMMARY is printed.
+With --valgrind the daemon runs under memcheck for one look, one push and one job, and so does every program that it starts for them. The LEAK
+SUMMARY of the daemon is printed, and how many of the others lost how much.
 """
 import argparse
 import json
 import os
+import pathlib
 import re
 import statistics
-import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -31,7 +33,9 @@ WEBHOOKS_PER_SECOND = 20
 KEPT_JOBS, KEPT_TASKS = 5000, 100  # service/store.h, app/optimize.cpp
 # From the fifth day to the last, at most; where a figure is small, also so much more (a descriptor of a connection, a page of SQLite).
 GROWTH = {"resident_kib": (1.05, 0), "anonymous_kib": (1.10, 256), "descriptors": (1.0, 4), "threads": (1.0, 2), "state_kib": (1.10, 0),
-          "store_kib": (1.10, 64), "store_log_kib": (1.10, 512), "trajectories_kib": (1.10, 64), "trees": (1.0, 4)}
+          "store_kib": (1.10, 64), "store_log_kib": (1.10, 512), "trajectories_kib": (1.10, 64)}
+TREES_OF_REPOSITORY = 8  # kept, at most (app/workspace.cpp); their number grows to that as commits come
+LEAST_DONE = 0.8  # of the jobs and nights that the week asks for
 SETTLED = 4  # days, counted from 0: the fifth is the first on which as many webhooks are forgotten as come
 
 
@@ -48,8 +52,12 @@ def faults_of(result):
         faults.append("the daemon ended with exit code %d" % result["exit_code"])
     if result["forge"]["violations"]:
         faults.append("GitHub was sent %s" % result["forge"]["violations"])
-    if not result["counts"]["job_finished"]:
-        faults.append("no job was finished: this was no week of work")
+    trees, most = days[-1]["trees"], TREES_OF_REPOSITORY * result["repositories"]
+    if trees > most:
+        faults.append("%d working trees are kept, of %d at most" % (trees, most))
+    for name, of in (("job_finished", 4 * result["days"]), ("night_finished", result["days"] * result["repositories"])):
+        if result["counts"][name] < LEAST_DONE * of:
+            faults.append("%s: %d of %d: this was no week of work" % (name, result["counts"][name], of))
     return faults
 
 
@@ -60,21 +68,37 @@ def judge(result):
     return 1 if faults else 0
 
 
+def lost_bytes(report):
+    """By the last LEAK SUMMARY of a report; None: there is none, as of what the daemon killed."""
+    found = re.findall(r"definitely lost: ([0-9,]+) bytes|no leaks are possible", report)
+    return int((found[-1] or "0").replace(",", "")) if found else None
+
+
 def valgrind(options):
-    with Fleet(options.build, options.program, 1, poll=5, wrapper=["valgrind", "--leak-check=full", "--show-leak-kinds=definite", "--leak-resolution=high",
-                                                                  "--errors-for-leak-kinds=definite"]) as fleet:
-        looks = fleet.logged("refs_moved")
-        fleet.change_text(fleet.repositories[0])
-        wait_for(lambda: fleet.logged("refs_moved") > looks, 120, "a look")
-        fleet.change_kernel(fleet.repositories[0])
-        wait_for(lambda: fleet.logged("published") > 0, 300, "a job: " + fleet.log.read_text(errors="replace")[-3000:])
-        code = fleet.stop()
-        report = [line for line in fleet.log.read_text(errors="replace").splitlines() if line.startswith("==")]
-    found = re.findall(r"definitely lost: ([0-9,]+) bytes|no leaks are possible", "\n".join(report))
-    if not found:
-        raise SystemExit("memcheck printed no leak summary")
-    lost = int((found[-1] or "0").replace(",", ""))
-    print(json.dumps({"exit_code": code, "definitely_lost_bytes": lost, "report": report[:200]}, indent=1))
+    with tempfile.TemporaryDirectory() as reports:
+        wrapper = ["valgrind", "--leak-check=full", "--show-leak-kinds=definite", "--leak-resolution=high", "--errors-for-leak-kinds=definite",
+                   "--trace-children=yes", "--trace-children-skip=*git*,*recorder*,*c++*,*cc1plus*,*/as,*/ld,*nvcc*", "--log-file=" + reports + "/%p"]
+        with Fleet(options.build, options.program, 1, poll=5, wrapper=wrapper) as fleet:
+            looks = fleet.logged("refs_moved")
+            fleet.change_text(fleet.repositories[0])
+            wait_for(lambda: fleet.logged("refs_moved") > looks, 120, "a look")
+            fleet.change_kernel(fleet.repositories[0])
+            wait_for(lambda: fleet.logged("published") > 0, 1500, "a job: " + fleet.log.read_text(errors="replace")[-3000:])
+            code = fleet.stop()
+        by_program = {}
+        for path in pathlib.Path(reports).iterdir():
+            report = path.read_text(errors="replace")
+            command = re.search(r"Command: (\S+)(?: (\S+))?", report)
+            name = " ".join(filter(None, (os.path.basename(command[1]), command[2]))) if command else "?"
+            entry = by_program.setdefault(name, {"processes": 0, "without_summary": 0, "definitely_lost_bytes": 0, "leaks": []})
+            lost = lost_bytes(report)
+            entry["processes"] += 1
+            entry["without_summary"] += lost is None
+            entry["definitely_lost_bytes"] += lost or 0
+            if lost:
+                entry["leaks"] += [line for line in report.splitlines() if re.search(r"definitely lost|by 0x|at 0x", line)][:40]
+    lost = sum(entry["definitely_lost_bytes"] for entry in by_program.values())
+    print(json.dumps({"exit_code": code, "definitely_lost_bytes": lost, "by_program": by_program}, indent=1))
     return 0 if lost == 0 and code == 0 else 1
 
 

@@ -872,6 +872,58 @@ TEST(Cuts, FactorsOfTheSameSumsAreStoredAsOne) {
   EXPECT_EQ(product.args.size(), 2u);
 }
 
+// relu(q k') v of the columns up to the row: what is kept is scaled and rectified, and where it is kept in 16 bits,
+// what the scale would bring back into range does not overflow.
+TEST(Cuts, FactorsOfATriangleAreStoredFinished) {
+  StageBuilder t0("t0", {"T", "T"}), y("y", {"T", "D"});
+  t0.Reduce(ReduceOp::kSum, {{2, "D"}}, t0.Product({t0.Read("q", {V(0), V(2)}), t0.Read("k", {V(1), V(2)})}));
+  t0.stage.domain = {Within(V(1) - V(0), "", "1")};
+  const auto scaled = y.Product({y.ReadStage("t0", {V(0), V(2)}), y.Scalar("scale")});
+  y.Output(core::DType::kF16);
+  y.Reduce(ReduceOp::kSum, {{2, "T"}}, y.Product({y.Max({scaled, y.Number(0)}), y.Read("v", {V(2), V(1)})}),
+           {Within(V(2) - V(0), "", "1")});
+  const auto of_half = [](const char* name, const std::vector<std::string>& shape) {
+    return Input(name, shape, core::DType::kF16);
+  };
+  core::Computation form =
+      FormOf({of_half("q", {"T", "D"}), of_half("k", {"T", "D"}), of_half("v", {"T", "D"}),
+              Output("kept", {"T", "T"}, core::DType::kF16), Output("y", {"T", "D"}, core::DType::kF16)},
+             {t0, y});
+  form.scalars = {"scale"};
+  const Chain chain{"", form, {{"T", 37}, {"D", 16}}, schedule::TensorTilesSchedule(), 2, {"kept"}};
+  schedule::TakenNames names;
+  const schedule::Problem problem = ChainProblem(chain, names);
+  const auto phases = schedule::CutAt(problem, schedule::PlacesToCut(chain.form).front());
+  ASSERT_TRUE(phases);
+  const core::Stage* second = phases->second.FindStage("y");
+  ASSERT_NE(second, nullptr);
+  EXPECT_TRUE(schedule::ReadsTensor(*second, "kept", false));
+  EXPECT_TRUE(std::none_of(second->nodes.begin(), second->nodes.end(),
+                           [](const core::Node& node) { return std::holds_alternative<core::ScalarRead>(node); }));
+}
+
+// As a layer's old channels beside its new ones: of either there may be none.
+TEST(Launches, OfResultsThatMayBeNoneBesideOthersAreAskedFor) {
+  StageBuilder y("y", {"M", "N"}), z("z", {"M", "P"});
+  y.Output();
+  y.Product({y.Read("x", {V(0), V(1)}), y.Number(2)});
+  z.Output();
+  z.Product({z.Read("w", {V(0), V(1)}), z.Number(3)});
+  const core::Computation form = FormOf(
+      {Input("x", {"M", "N"}), Input("w", {"M", "P"}), Output("y", {"M", "N"}), Output("z", {"M", "P"})}, {y, z});
+  const Chain chain{"", form, {{"M", 5}, {"N", 37}, {"P", 11}}, schedule::MapSchedule(), 2};
+  schedule::TakenNames names;
+  const schedule::Problem problem = ChainProblem(chain, names);
+  schedule::ParameterValues parameters;
+  for (const auto& parameter : chain.schedule.parameters) parameters.emplace(parameter.name, parameter.values.front());
+  const auto outcome = schedule::Emit(problem, chain.schedule, false, parameters, names);
+  ASSERT_TRUE(std::holds_alternative<schedule::Code>(outcome));
+  const std::string& launch = std::get<schedule::Code>(outcome).launch;
+  EXPECT_NE(launch.find("if (N > 0) {"), std::string::npos) << launch;
+  EXPECT_NE(launch.find("if (P > 0) {"), std::string::npos) << launch;
+  EXPECT_EQ(launch.find("M > 0"), std::string::npos) << "without rows the original fails as well\n" << launch;
+}
+
 // A product that is rounded before exp() is off by more than the judge allows where the original kept all of it.
 TEST(Cuts, IntermediatesAreOnlyNarrowWhereNoMemoryIsWide) {
   struct Row {
