@@ -130,15 +130,22 @@ bool HasExtent(const Problem& problem, const Group& group, const core::Size& ext
   });
 }
 
+// Whether the whole is only for sizes of which this one is a divisor: the launcher asks for one above 0 there.
+bool IsDivisor(const core::Computation& form, const core::Size& extent) {
+  const std::string divides = " % " + extent.text() + " = 0";
+  return std::any_of(form.assumptions.begin(), form.assumptions.end(),
+                     [&](const std::string& assumption) { return assumption.ends_with(divides); });
+}
+
 // A group's launch, where it may have no results although another group has some: a grid cannot be empty. And where the
 // original returned before it launched anything for no results.
 std::string UnlessEmpty(const Problem& problem, const std::vector<Group>& groups, const Group& group,
                         std::string launch) {
   const auto may_be_zero = [&](const core::Size& extent) {
     if (problem.entry.loses_checks && extent.text().find_first_of("-/") != std::string::npos) return true;
-    return !extent.Variables().empty() && std::any_of(groups.begin(), groups.end(), [&](const Group& other) {
-      return !HasExtent(problem, other, extent);
-    });
+    return !extent.Variables().empty() && !IsDivisor(problem.form, extent) &&
+           std::any_of(groups.begin(), groups.end(),
+                       [&](const Group& other) { return !HasExtent(problem, other, extent); });
   };
   std::optional<std::set<std::string>> counts;  // of every output
   for (const size_t i : group.stages) {
@@ -220,7 +227,7 @@ std::string UnlessOfNothing(const Phases& phases, std::string launch) {
   for (const core::Stage& stage : phases.first.stages)
     for (const core::Size& extent : stage.extents)
       for (const std::string& name : extent.Variables())
-        if (stage.output && !later.contains(name))
+        if (stage.output && !later.contains(name) && !IsDivisor(phases.first, extent))
           counts.insert(fmt::format("{} > 0", Parenthesized(SizeText(extent))));
   return Unless(counts, std::move(launch));
 }

@@ -42,11 +42,17 @@ void AddFactors(const core::Stage& stage, const core::Nary& product, std::vector
   }
 }
 
+// n of 1 / (n * n), which is one size or a product of two.
 std::optional<core::Size> RootOfInverse(const core::Stage& stage, NodeId id) {
   const auto* call = std::get_if<core::Call>(&stage.nodes[id]);
-  const bool reciprocal = call != nullptr && call->function == core::Function::kReciprocal;
-  const auto* size = reciprocal ? std::get_if<core::SizeValue>(&stage.nodes[call->args[0]]) : nullptr;
-  return size != nullptr ? RootOf(size->size) : std::nullopt;
+  if (call == nullptr || call->function != core::Function::kReciprocal) return std::nullopt;
+  const auto size_at = [&](NodeId node) { return std::get_if<core::SizeValue>(&stage.nodes[node]); };
+  if (const auto* square = size_at(call->args[0])) return RootOf(square->size);
+  const auto* product = std::get_if<core::Nary>(&stage.nodes[call->args[0]]);
+  if (product == nullptr || product->op != core::ReduceOp::kProduct || product->args.size() != 2) return std::nullopt;
+  const auto *left = size_at(product->args[0]), *right = size_at(product->args[1]);
+  return left != nullptr && right != nullptr && Equal(left->size, right->size) ? std::optional(left->size)
+                                                                               : std::nullopt;
 }
 
 // The product's factors but for 1 / (n * n), s and s.

@@ -813,23 +813,28 @@ TEST(Cuts, ReductionsThatBothSidesNeedAreCutTogether) {
 
 // y = s * s / (n * n): of the mean, whose square is finite where that of the sum is not.
 TEST(Means, AreFormedBeforeTheyAreSquared) {
-  StageBuilder t0("t0", {"M"}), y("y", {"M"});
-  t0.Reduce(ReduceOp::kSum, {{1, "N"}}, t0.Read("x", {V(0), V(1)}));
-  y.Output();
-  const auto sum = y.ReadStage("t0", {V(0)});
-  y.Product({y.Product({y.Number(3), y.Apply(Function::kReciprocal, {y.OfSize("4 * N * N")})}), y.Product({sum, sum})});
-  const core::Computation form = FormOf({Input("x", {"M", "N"}), Output("y", {"M"})}, {t0, y});
-  const core::Computation means = schedule::WithSquaredMeans(form);
-  ASSERT_TRUE(core::Validate(means));
-  EXPECT_EQ(means.stages[0], form.stages[0]);
-  const core::Stage& squared = means.stages[1];
-  const auto& product = std::get<core::Nary>(squared.nodes.back());
-  ASSERT_EQ(product.args.size(), 3u);
-  EXPECT_EQ(product.args[0], product.args[1]);
-  const auto& mean = std::get<core::Nary>(squared.nodes[product.args[0]]);
-  const auto& inverse = std::get<core::Call>(squared.nodes[mean.args[0]]);
-  EXPECT_EQ(std::get<core::SizeValue>(squared.nodes[inverse.args[0]]).size.text(), "2*N");
-  EXPECT_EQ(schedule::WithSquaredMeans(means), means);
+  for (const bool one_size : {true, false}) {  // or a product of two, as of (H - 2) * (W - 2)
+    StageBuilder t0("t0", {"M"}), y("y", {"M"});
+    t0.Reduce(ReduceOp::kSum, {{1, "N"}}, t0.Read("x", {V(0), V(1)}));
+    y.Output();
+    const auto sum = y.ReadStage("t0", {V(0)});
+    const auto root = one_size ? 0 : y.OfSize("2*N");
+    const auto square = one_size ? y.OfSize("4 * N * N") : y.Product({root, root});
+    y.Product({y.Product({y.Number(3), y.Apply(Function::kReciprocal, {square})}), y.Product({sum, sum})});
+    const core::Computation form = FormOf({Input("x", {"M", "N"}), Output("y", {"M"})}, {t0, y});
+    const core::Computation means = schedule::WithSquaredMeans(form);
+    ASSERT_TRUE(core::Validate(means));
+    EXPECT_EQ(means.stages[0], form.stages[0]);
+    const core::Stage& squared = means.stages[1];
+    const auto& product = std::get<core::Nary>(squared.nodes.back());
+    ASSERT_EQ(product.args.size(), 3u);
+    EXPECT_EQ(product.args[0], product.args[1]);
+    const auto& mean = std::get<core::Nary>(squared.nodes[product.args[0]]);
+    const auto& inverse = std::get<core::Call>(squared.nodes[mean.args[0]]);
+    const core::Size& size = std::get<core::SizeValue>(squared.nodes[inverse.args[0]]).size;
+    EXPECT_TRUE(schedule::Equal(size, *core::Size::Parse("2 * N"))) << size.text();
+    EXPECT_EQ(schedule::WithSquaredMeans(means), means);
+  }
 }
 
 // What the second layer reads is rectified where it is made, and so both are products of half numbers.
