@@ -2,6 +2,7 @@
 // printed by main.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -82,10 +83,12 @@ struct ConfigOptions {
 enum class ExchangeAction { kList, kShow, kAnswer, kExport, kImport };
 struct ExchangeOptions {
   ExchangeAction action = ExchangeAction::kList;
-  std::string folder;    // of the exchange
-  std::string question;  // the beginning of its id
-  std::string file;      // of an answer (empty: stdin) or a bundle
-  std::string model;     // who answers
+  std::string folder;                            // of the exchange
+  std::string question;                          // the beginning of its id
+  std::string file;                              // of an answer (empty: stdin) or a bundle
+  std::string model;                             // who answers
+  std::optional<int64_t> tokens_in, tokens_out;  // that the answer took
+  std::optional<double> dollars;
   bool json = false;
 };
 

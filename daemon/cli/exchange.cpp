@@ -74,7 +74,12 @@ Result<std::string> ReadInput(const std::string& file) {
 Result<int> GiveAnswer(llm::Exchange& exchange, const ExchangeOptions& options) {
   WW_ASSIGN(const llm::QuestionId id, exchange.Resolve(options.question));
   WW_ASSIGN(std::string text, ReadInput(options.file));
-  const Status given = exchange.Give({id, base::ValidUtf8(text), options.model});
+  const Status given = exchange.Give({.question = id,
+                                      .text = base::ValidUtf8(text),
+                                      .model = options.model,
+                                      .tokens_in = options.tokens_in,
+                                      .tokens_out = options.tokens_out,
+                                      .cost_usd = options.dollars});
   if (!given && given.error().code == ErrorCode::kCorrupt)
     return Fail(ErrorCode::kUsage, fmt::format("question {}: {}", id.substr(0, 12), given.error().message),
                 "mend the answer; nothing was stored");

@@ -321,6 +321,9 @@ struct Program {
     CLI::App* answer = add_question(add(ExchangeAction::kAnswer, "answer", "Check an answer and store it"));
     answer->add_option("--file", exchange.file, "File of the answer [stdin]");
     answer->add_option("--model", exchange.model, "Who answers: a model, or a person");
+    answer->add_option("--tokens-in", exchange.tokens_in, "Tokens of the prompt, if they are known");
+    answer->add_option("--tokens-out", exchange.tokens_out, "Tokens of the answer, if they are known");
+    answer->add_option("--dollars", exchange.dollars, "What it cost [by its tokens and the model's price, or unknown]");
     add(ExchangeAction::kExport, "export", "Write all questions and answers to one file")
         ->add_option("bundle", exchange.file, "The file")
         ->required();

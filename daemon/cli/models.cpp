@@ -41,7 +41,7 @@ std::optional<config::ModelSettings> FolderModel(const std::string& model) {
     settings.name = name;
     settings.transport = transport;
     settings.folder = fs::absolute(model.substr(name.size() + 1));
-    settings.price = config::TokenPrice{};
+    if (transport == config::ModelTransport::kReplay) settings.price = config::TokenPrice{};
     return settings;
   }
   return std::nullopt;

@@ -38,7 +38,7 @@ std::vector<std::string_view> NamesOf() {
 // The keys that a transport has no use for, or cannot do without.
 bool Takes(ModelTransport transport, std::string_view key) {
   if (key == "transport" || key == "price" || key == "model") return true;
-  const bool waits = transport != ModelTransport::kOffline && transport != ModelTransport::kReplay;
+  const bool waits = !AsksNobody(transport);
   if (key == "deadline" || key == "max_output_tokens") return waits;
   if (key == "command") return transport == ModelTransport::kCommand;
   if (key == "folder") return !waits;
@@ -96,7 +96,7 @@ class ModelReader {
       diagnostics_.Add(map.node(), fmt::format("'{}' needs a key", model.name),
                        "add key: {file: /path} or key: {env: NAME}");
     if (model.transport == ModelTransport::kCommand) ReadCommand(map, model);
-    if (model.transport == ModelTransport::kOffline || model.transport == ModelTransport::kReplay) {
+    if (AsksNobody(model.transport)) {
       if (const YamlNode* at = map.Require("folder"))
         if (const auto text = diagnostics_.Take(at->AsString())) {
           model.folder = std::filesystem::path(*text).lexically_normal();
@@ -138,8 +138,7 @@ class ModelReader {
   }
 
   void ReadPrice(const YamlObject& map, ModelSettings& model) {
-    const bool asks_nobody = model.transport == ModelTransport::kOffline || model.transport == ModelTransport::kReplay;
-    if (asks_nobody) model.price = TokenPrice{};
+    if (model.transport == ModelTransport::kReplay) model.price = TokenPrice{};  // what was paid is in the transcripts
     if (const YamlNode* at = map.Find("price")) {
       if (at->text() == "unmetered") model.price = TokenPrice{};
       else if (at->IsMap()) model.price = ReadTokenPrice(*at, diagnostics_);
@@ -200,8 +199,7 @@ std::string ByPrice(const std::string& name, const std::vector<ModelSettings>& m
   if (name != kCheapest && name != kDearest) return name;
   const ModelSettings* chosen = nullptr;
   for (const ModelSettings& model : models) {
-    const bool asks_nobody = model.transport == ModelTransport::kOffline || model.transport == ModelTransport::kReplay;
-    if (!model.price || asks_nobody) continue;
+    if (!model.price || AsksNobody(model.transport)) continue;
     const bool better = chosen == nullptr || (name == kCheapest ? model.price->output < chosen->price->output
                                                                 : model.price->output > chosen->price->output);
     if (better) chosen = &model;
@@ -210,6 +208,10 @@ std::string ByPrice(const std::string& name, const std::vector<ModelSettings>& m
 }
 
 }  // namespace
+
+bool AsksNobody(ModelTransport transport) {
+  return transport == ModelTransport::kOffline || transport == ModelTransport::kReplay;
+}
 
 bool IsPaid(const ModelSettings& model) { return !model.price || *model.price != TokenPrice{}; }
 

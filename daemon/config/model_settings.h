@@ -59,6 +59,8 @@ struct ModelSettings {
   std::chrono::seconds deadline{600}, stall{90};
   std::optional<TokenPrice> price;  // none: unknown; all zero: unmetered
 };
+// Its answers come from a folder: nothing is sent, so that no limit holds a question back.
+bool AsksNobody(ModelTransport transport);
 // A question to it may cost money.
 bool IsPaid(const ModelSettings& model);
 

@@ -186,7 +186,7 @@ class OperatorReader {
     const YamlNode* const models = root.Find("models");
     for (const ModelSettings& model : config.models) {
       const YamlNode* const node = models->Find(model.name);
-      if (node == nullptr || !IsPaid(model)) continue;
+      if (node == nullptr || !IsPaid(model) || AsksNobody(model.transport)) continue;
       if (!model.price)
         Note(*node, fmt::format("the price of '{}' is not known, so that no limit in dollars holds", model.model),
              "add price: {input: ..., output: ...} in dollars per million tokens, or price: unmetered");

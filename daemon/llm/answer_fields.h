@@ -99,6 +99,9 @@ void Describe(V& field, const GivenAnswer*) {
   field("question", &T::question);
   field("text", &T::text);
   field.Sparse("model", &T::model);
+  field.Sparse("tokens_in", &T::tokens_in);
+  field.Sparse("tokens_out", &T::tokens_out);
+  field.Sparse("cost_usd", &T::cost_usd);
 }
 template <typename V>
 void Describe(V& field, const ExchangeBundle*) {

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/file.h"
 #include "base/json_codec.h"
 #include "llm/answer_fields.h"
+#include "llm/spending.h"
 
 namespace warpwright::llm {
 namespace {
@@ -21,6 +23,13 @@ std::string Readable(const Question& question, const QuestionId& id) {
   return fmt::format(
       "<!-- Question {} of the {}. Give the answer with: warpwright exchange answer DIR {} < ANSWER -->\n\n{}", id,
       Name(question.role), id.substr(0, 12), RenderPrompt(question));
+}
+
+// What it took is as it was, or not said again.
+bool AddsNoFigure(const GivenAnswer& there, const GivenAnswer& again) {
+  const auto same = [](const auto& known, const auto& said) { return !said || said == known; };
+  return same(there.tokens_in, again.tokens_in) && same(there.tokens_out, again.tokens_out) &&
+         same(there.cost_usd, again.cost_usd);
 }
 
 }  // namespace
@@ -79,8 +88,10 @@ Status Exchange::Give(const GivenAnswer& answer) {
   WW_ASSIGN(const std::string accepted, AcceptAnswer(question, answer));
   const FoundAnswer found = Look(question);
   if (const auto* there = std::get_if<GivenAnswer>(&found)) {
-    if (there->text == accepted) return {};
-    return Fail(ErrorCode::kUsage, fmt::format("question {} has another answer already", answer.question.substr(0, 12)),
+    if (there->text == accepted && AddsNoFigure(*there, answer)) return {};
+    return Fail(ErrorCode::kUsage,
+                fmt::format("question {} has {} already", answer.question.substr(0, 12),
+                            there->text == accepted ? "this answer with other figures" : "another answer"),
                 "a run may have used it; remove its file if none did");
   }
   return base::WriteFileAtomically(PathOf(answer.question, ".answer.json"), base::EncodeJson(answer) + "\n");
@@ -140,18 +151,24 @@ Result<ExchangeBundle> Exchange::Export() const {
   return bundle;
 }
 
+// Somebody answered, whom we did not see: it counts as one request.
+Receipt OfflineModel::ReceiptFor(const GivenAnswer& given) const {
+  Receipt receipt{.model = given.model, .usage = {.input = given.tokens_in, .output = given.tokens_out}, .requests = 1};
+  receipt.cost = given.cost_usd ? std::llround(*given.cost_usd * 1e9) : CostOf(receipt.usage, price_);
+  return receipt;
+}
+
 Result<Answer> OfflineModel::Ask(const Question& question) {
   WW_TRY(CheckQuestion(question));
   WW_TRY(exchange_.Put(question));
   FoundAnswer found = exchange_.Look(question);
-  return std::visit(
-      Overload{[&](NoAnswer&) { return Answer(Pending{IdOf(question), ""}); },
-               [&](BadAnswer& bad) { return Answer(Pending{IdOf(question), std::move(bad.reason)}); },
-               [](GivenAnswer& given) {
-                 // Whoever answered was not paid by us.
-                 return Answer(Answered{std::move(given.text), {.model = std::move(given.model), .cost = 0}});
-               }},
-      found);
+  return std::visit(Overload{[&](NoAnswer&) { return Answer(Pending{IdOf(question), ""}); },
+                             [&](BadAnswer& bad) { return Answer(Pending{IdOf(question), std::move(bad.reason)}); },
+                             [&](GivenAnswer& given) {
+                               Receipt receipt = ReceiptFor(given);
+                               return Answer(Answered{std::move(given.text), std::move(receipt)});
+                             }},
+                    found);
 }
 
 }  // namespace warpwright::llm

@@ -4,16 +4,19 @@
 //
 //   <id>.question.json   {"format": 1, "id": ..., "question": {...}}
 //   <id>.question.md     the same to read
-//   <id>.answer.json     {"question": id, "text": "...", "model": "who answered"}
+//   <id>.answer.json     {"question": id, "text": "...", "model": "who answered",
+//                         "tokens_in": N, "tokens_out": N, "cost_usd": X}   what it took, each as far as it is known
 //
 // Several processes may share the folder: files appear whole.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "config/price_list.h"
 #include "llm/language_model.h"
 
 namespace warpwright::llm {
@@ -24,6 +27,9 @@ struct GivenAnswer {
   QuestionId question;
   std::string text;
   std::string model;  // or person
+  // What it took; none: unknown, which is not zero.
+  std::optional<int64_t> tokens_in = {}, tokens_out = {};
+  std::optional<double> cost_usd = {};
 };
 
 struct NoAnswer {};
@@ -83,11 +89,15 @@ class Exchange {
 // Asks nobody: takes the answer from the exchange, or leaves the question there and is Pending.
 class OfflineModel final : public LanguageModel {
  public:
-  explicit OfflineModel(std::filesystem::path folder) : exchange_(std::move(folder)) {}
+  // `price` is of answers that say their tokens, but no cost.
+  OfflineModel(std::filesystem::path folder, std::optional<config::TokenPrice> price)
+      : exchange_(std::move(folder)), price_(price) {}
   Result<Answer> Ask(const Question& question) override;
 
  private:
+  Receipt ReceiptFor(const GivenAnswer& given) const;
   Exchange exchange_;
+  const std::optional<config::TokenPrice> price_;
 };
 
 }  // namespace warpwright::llm

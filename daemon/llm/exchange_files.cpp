@@ -15,6 +15,8 @@ namespace {
 
 constexpr int64_t kFormat = 1;
 constexpr size_t kMaxBundleEntries = 10'000;
+constexpr int64_t kMaxGivenTokens = 1'000'000'000;  // in 1e-9 dollars they fit into an integer at any price
+constexpr double kMaxGivenDollars = 1'000'000;
 constexpr base::JsonLimits kFileLimits{.bytes = 12u << 20, .depth = 16, .values = 20'000, .text = 8u << 20};
 constexpr base::JsonLimits kBundleLimits{.bytes = 512u << 20, .depth = 16, .values = 1'000'000, .text = 8u << 20};
 
@@ -47,6 +49,11 @@ Status CheckGiven(const GivenAnswer& answer) {
   if (answer.text.size() > kMaxGivenBytes)
     return Fail(ErrorCode::kCorrupt, fmt::format("an answer of more than {} bytes", kMaxGivenBytes));
   if (answer.model.size() > 200) return Fail(ErrorCode::kCorrupt, "a model's name of more than 200 bytes");
+  for (const auto& tokens : {answer.tokens_in, answer.tokens_out})
+    if (tokens && (*tokens < 0 || *tokens > kMaxGivenTokens))
+      return Fail(ErrorCode::kCorrupt, fmt::format("{} tokens of an answer", *tokens));
+  if (answer.cost_usd && !(*answer.cost_usd >= 0 && *answer.cost_usd <= kMaxGivenDollars))
+    return Fail(ErrorCode::kCorrupt, fmt::format("an answer that cost {} dollars", *answer.cost_usd));
   return {};
 }
 

@@ -34,7 +34,8 @@ Result<ModelPointer> MakeTransport(const ModelStackParts& parts) {
     case config::ModelTransport::kOpenAiChat:
     case config::ModelTransport::kOpenAiResponses: return MakeHttp(parts);
     case config::ModelTransport::kCommand: return ModelPointer(new CommandModel(parts.settings, parts.clock));
-    case config::ModelTransport::kOffline: return ModelPointer(new OfflineModel(parts.settings.folder));
+    case config::ModelTransport::kOffline:
+      return ModelPointer(new OfflineModel(parts.settings.folder, parts.settings.price));
     case config::ModelTransport::kReplay: return ModelPointer(new ReplayModel(parts.settings.folder));
   }
   return Fail(ErrorCode::kUnsupported, "an unknown transport");

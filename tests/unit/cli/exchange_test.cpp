@@ -25,6 +25,9 @@ struct CommandKit {
                   std::string prefix = {}) const {
     cli::ExchangeOptions options{.action = action, .folder = where, .question = std::move(prefix), .model = "a person"};
     options.file = bundle;
+    options.tokens_in = 20;
+    options.tokens_out = 10;
+    options.dollars = 0.5;
     if (action == cli::ExchangeAction::kAnswer) {
       options.file = folder.path() / "answer.txt";
       EXPECT_TRUE(base::WriteFileAtomically(options.file, text));
@@ -60,9 +63,13 @@ TEST(ExchangeCommand, CarriesQuestionsAndAnswersBetweenFolders) {
   EXPECT_EQ(kit.Run(Action::kExport, kit.other), cli::kExitDone);
   EXPECT_EQ(kit.Run(Action::kImport, kit.dir), cli::kExitDone);
   EXPECT_EQ(kit.Run(Action::kList, kit.dir), cli::kExitDone);
-  const auto answer = llm::OfflineModel(kit.dir).Ask(kit.question);
+  const auto answer = llm::OfflineModel(kit.dir, {}).Ask(kit.question);
   ASSERT_TRUE(answer) << answer.error().Format();
   EXPECT_EQ(std::get<llm::Answered>(*answer).text, "{\"m\":\"x\"}");
+  const llm::Receipt& receipt = std::get<llm::Answered>(*answer).receipt;
+  EXPECT_EQ(receipt.usage.input, 20);
+  EXPECT_EQ(receipt.usage.output, 10);
+  EXPECT_EQ(receipt.cost, 500'000'000);
 }
 
 TEST(ExchangeCommand, SaysWhatIsWrong) {

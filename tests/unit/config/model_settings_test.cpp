@@ -36,12 +36,25 @@ TEST(ModelSettings, AreRead) {
   EXPECT_FALSE(config::IsPaid(local));
   EXPECT_EQ(program.price, (config::TokenPrice{3000, 15'000, 300, 3000})) << "writing to a cache costs what input does";
   EXPECT_EQ(program.command, (std::vector<std::string>{"claude", "-p"}));
-  EXPECT_FALSE(config::IsPaid(desk));
+  EXPECT_EQ(desk.price, std::nullopt) << "whoever answers may be paid";
   EXPECT_EQ(config->agents.at(core::AgentRole::kPlanner).order, config::AskOrder::kFirst);
   EXPECT_EQ(config->agents.at(core::AgentRole::kOptimizer).engines, (std::vector<std::string>{"writer", "desk"}));
   EXPECT_EQ(config->agents.at(core::AgentRole::kOptimizer).samples, 3);
   EXPECT_EQ(config->agents.at(core::AgentRole::kPlanner).samples, 1);
   EXPECT_FALSE(config->agents.contains(core::AgentRole::kCritic));
+}
+
+// What its answers cost is known if they or the file say it; no limit waits for that, since nothing is sent.
+TEST(ModelSettings, AnExchangeMayHaveAPrice) {
+  for (const auto& [price, expected] : std::initializer_list<std::pair<const char*, std::optional<config::TokenPrice>>>{
+           {"", std::nullopt},
+           {", price: unmetered", config::TokenPrice{}},
+           {", price: {input: 3, output: 15}", config::TokenPrice{3000, 15'000, 3000, 3000}}}) {
+    const auto config = config::ParseOperatorConfig(
+        Text(std::string("  desk: {transport: offline, folder: /x") + price + "}\n"), "c.yml");
+    ASSERT_TRUE(config) << config.error().Format();
+    EXPECT_EQ(config->models[0].price, expected) << price;
+  }
 }
 
 TEST(ModelSettings, AreChosenByPriceToo) {

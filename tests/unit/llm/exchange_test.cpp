@@ -16,7 +16,7 @@ constexpr const char* kGood = R"({"method":"fuse","factor":2,"why":"y"})";
 struct ExchangeKit {
   base::TemporaryDirectory folder = std::move(*base::TemporaryDirectory::Create("exchange"));
   llm::Exchange exchange{folder.path() / "dir"};
-  llm::OfflineModel model{folder.path() / "dir"};
+  llm::OfflineModel model{folder.path() / "dir", {}};
   llm::Question question = MakeQuestion(true);
   std::string id = llm::IdOf(question);
 
@@ -43,12 +43,48 @@ TEST(OfflineModel, WaitsForAnAnswerAndTakesIt) {
   ASSERT_TRUE(std::holds_alternative<llm::Answered>(answer)) << llm::Summary(answer);
   EXPECT_EQ(std::get<llm::Answered>(answer).text, R"({"factor":2,"method":"fuse","why":"y"})");
   EXPECT_EQ(std::get<llm::Answered>(answer).receipt.model, "a person");
-  EXPECT_EQ(std::get<llm::Answered>(answer).receipt.cost, 0);
   // Another run, with other limits, asks the same.
-  llm::OfflineModel later(kit.folder.path() / "dir");
+  llm::OfflineModel later(kit.folder.path() / "dir", {});
   llm::Question same = kit.question;
   same.limits.max_output_tokens = 5;
   EXPECT_TRUE(std::holds_alternative<llm::Answered>(*later.Ask(same)));
+}
+
+// As whoever answered says it; else by the tokens and the price of the operator's file; else unknown, which is not
+// zero.
+TEST(OfflineModel, SaysWhatAnAnswerCost) {
+  const config::TokenPrice three_fifteen{3000, 15'000, 300, 3750}, unmetered;
+  struct Row {
+    const char* what;
+    std::optional<int64_t> tokens_in, tokens_out;
+    std::optional<double> dollars;
+    std::optional<config::TokenPrice> price;
+    std::optional<llm::Nanodollars> cost;
+  };
+  for (const Row& row : {
+           Row{"nothing is said", {}, {}, {}, {}, {}},
+           Row{"nothing is said, and tokens have a price", {}, {}, {}, three_fifteen, {}},
+           Row{"the model costs nothing", {}, {}, {}, unmetered, 0},
+           Row{"tokens without a price", 1000, 100, {}, {}, {}},
+           Row{"tokens with a price", 1000, 100, {}, three_fifteen, 4'500'000},
+           Row{"half of the tokens", 1000, {}, {}, three_fifteen, {}},
+           Row{"dollars", {}, {}, 0.25, {}, 250'000'000},
+           Row{"no dollars", {}, {}, 0.0, three_fifteen, 0},
+           Row{"dollars and a price", 1000, 100, 0.25, three_fifteen, 250'000'000},
+       }) {
+    ExchangeKit kit;
+    (void)kit.Ask();
+    ASSERT_TRUE(kit.exchange.Give({kit.id, kGood, "m", row.tokens_in, row.tokens_out, row.dollars})) << row.what;
+    llm::OfflineModel model(kit.folder.path() / "dir", row.price);
+    const auto answer = model.Ask(kit.question);
+    ASSERT_TRUE(answer) << row.what;
+    const llm::Receipt* receipt = llm::ReceiptOf(*answer);
+    ASSERT_NE(receipt, nullptr) << row.what;
+    EXPECT_EQ(receipt->cost, row.cost) << row.what;
+    EXPECT_EQ(receipt->requests, 1) << row.what << ": else it would count as free";
+    EXPECT_EQ(receipt->usage.input, row.tokens_in) << row.what;
+    EXPECT_EQ(receipt->usage.output, row.tokens_out) << row.what;
+  }
 }
 
 TEST(OfflineModel, ReportsABadAnswerAndKeepsIt) {
@@ -66,6 +102,10 @@ TEST(OfflineModel, ReportsABadAnswerAndKeepsIt) {
        "factor: 9 is more than 8"},
       {R"({"question":")" + kit.id + R"(","text":")" + std::string(llm::kMaxGivenBytes + 1, 'x') + R"("})",
        "more than 4194304 bytes"},
+      {R"({"question":")" + kit.id + R"(","text":"x","tokens_in":-1})", "-1 tokens of an answer"},
+      {R"({"question":")" + kit.id + R"(","text":"x","tokens_out":1000000000000})",
+       "1000000000000 tokens of an answer"},
+      {R"({"question":")" + kit.id + R"(","text":"x","cost_usd":-0.5})", "an answer that cost -0.5 dollars"},
   };
   for (const auto& row : rows) {
     ASSERT_TRUE(base::WriteFileAtomically(kit.File(".answer.json"), row.file));
@@ -89,6 +129,9 @@ TEST(Exchange, RefusesAnswersThatCannotBeUsed) {
   EXPECT_TRUE(kit.exchange.Give({kit.id, kGood, ""})) << "the same again";
   const Status other = kit.exchange.Give({kit.id, R"({"method":"tile","factor":2,"why":"y"})", ""});
   EXPECT_EQ(other.error().code, ErrorCode::kUsage) << "a run may have used the first";
+  const Status dearer = kit.exchange.Give({kit.id, kGood, "", {}, {}, 2.0});
+  ASSERT_FALSE(dearer) << "a cost that nobody would count";
+  EXPECT_NE(dearer.error().message.find("this answer with other figures"), std::string::npos);
   const std::string stranger = "../" + kit.id.substr(3);
   EXPECT_FALSE(kit.exchange.Get(stranger));
   EXPECT_FALSE(kit.exchange.Give({stranger, kGood, ""}));
@@ -145,7 +188,7 @@ TEST(Exchange, MovesBetweenMachines) {
   ASSERT_TRUE(imported) << imported.error().Format();
   EXPECT_EQ(imported->questions, 2);
   EXPECT_EQ(desk.exchange.Import(*carried)->questions, 0) << "the same again";
-  ASSERT_TRUE(desk.exchange.Give({desk.id, kGood, "m"}));
+  ASSERT_TRUE(desk.exchange.Give({desk.id, kGood, "m", 20, 10, 0.5}));
   llm::ExchangeBundle back = *desk.exchange.Export();
   EXPECT_EQ(back.answers.size(), 1u);
   back.answers.push_back({llm::IdOf(second), "no JSON", ""});
@@ -155,7 +198,9 @@ TEST(Exchange, MovesBetweenMachines) {
   EXPECT_EQ(imported->answers, 1);
   ASSERT_EQ(imported->refused.size(), 2u);
   EXPECT_NE(imported->refused[0].find("neither JSON"), std::string::npos) << imported->refused[0];
-  EXPECT_TRUE(std::holds_alternative<llm::Answered>(node.Ask()));
+  const llm::Answer taken = node.Ask();
+  ASSERT_TRUE(std::holds_alternative<llm::Answered>(taken));
+  EXPECT_EQ(llm::ReceiptOf(taken)->cost, 500'000'000) << "what it cost came with it";
   for (const char* bad : {"", "{}", R"({"format":1,"questions":[],"answers":[{"question":"../x","text":"y"}]})",
                           R"({"format":2,"questions":[],"answers":[]})",
                           R"({"format":1,"questions":[{"role":"planner","system":[],"user":[]}],"answers":[]})"})

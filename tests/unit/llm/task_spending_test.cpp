@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
+#include "llm/exchange.h"
 #include "llm/transcript.h"
 
 namespace warpwright {
@@ -26,6 +28,16 @@ llm::Answer Costs(std::optional<llm::Nanodollars> cost, int64_t requests = 1) {
   return llm::Answered{"x", {.model = "m", .usage = {.input = 10, .output = 5}, .cost = cost, .requests = requests}};
 }
 
+// Answered by somebody elsewhere, who may have said what it cost.
+memory::StepView Offline(std::optional<double> dollars, std::optional<config::TokenPrice> price) {
+  const auto folder = std::move(*base::TemporaryDirectory::Create("exchange"));
+  const llm::Question question{.role = core::AgentRole::kPlanner, .system = {}, .user = {{"what next?"}}};
+  llm::Exchange exchange(folder.path());
+  EXPECT_TRUE(exchange.Put(question));
+  EXPECT_TRUE(exchange.Give({.question = llm::IdOf(question), .text = "x", .model = "m", .cost_usd = dollars}));
+  return Asked(*llm::OfflineModel(folder.path(), price).Ask(question));
+}
+
 TEST(TaskSpending, AnUnknownCostIsNotZero) {
   struct Row {
     const char* what;
@@ -45,6 +57,9 @@ TEST(TaskSpending, AnUnknownCostIsNotZero) {
                0.25,
                0},
            Row{"a price is not known", {Asked(Costs(500'000'000)), Asked(Costs({})), Taken(1)}, {}, {}, 1},
+           Row{"of an exchange, and nobody said what it cost", {Offline({}, {}), Taken(1)}, {}, {}, 1},
+           Row{"of an exchange, with its cost", {Offline(0.5, {}), Taken(1)}, 0.5, 0.5, 0},
+           Row{"of an exchange that costs nothing", {Offline({}, config::TokenPrice{}), Taken(1)}, 0.0, 0.0, 0},
            Row{"nothing was sent", {Asked(Costs({}, 0)), Taken(1)}, 0.0, 0.0, 0},
            Row{"it does not decode", {damaged, Taken(1)}, {}, {}, 1},
            Row{"it waits", {waits, Taken(1)}, 0.0, 0.0, 0},
