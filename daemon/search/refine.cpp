@@ -75,13 +75,15 @@ bool WasRefused(const RefineRun& run, const std::vector<RefineRun::NotAccepted>&
   });
 }
 
-// Optimize, review every variant, and repair what failed.
+// Optimize, review every variant, and repair what failed. A version that waits for its critic holds up no other; only
+// repairs come after all of them, since their questions tell what came of each.
 Result<IfReady<Tried>> Try(RefineRun& run, const Seed& seed) {
   WW_ASSIGN(const auto candidates, OptimizeStep(run, seed));
   if (!candidates) return IfReady<Tried>();
   Tried tried{candidates->size(), {}};
   std::vector<EvaluatedCandidate> failed;
   const bool built_in = seed.round.plan.author.empty();
+  bool waits = false;
   Variants variants;
   const auto& refused = run.refused[seed.round.plan.method];
   for (const RefineRun::NotAccepted& one : refused) variants.Learn(one.candidate.parameters, one.verdict);
@@ -94,8 +96,8 @@ Result<IfReady<Tried>> Try(RefineRun& run, const Seed& seed) {
     const auto passes = CritiqueStep(run, seed.round, candidate);
     if (!passes && run.journal.at_end()) break;
     if (!passes) return Fail(passes.error());
-    if (!*passes) return IfReady<Tried>();
-    if (!**passes) continue;
+    waits = waits || !*passes;
+    if (!*passes || !**passes) continue;
     auto reviewed = ReviewStep(run, seed.round, candidate);
     if (!reviewed && run.SearchBrokeOff()) {  // what was measured before counts
       run.BeginAcceptance();
@@ -106,6 +108,7 @@ Result<IfReady<Tried>> Try(RefineRun& run, const Seed& seed) {
     if (reviewed->gain > 0) tried.best = Better(std::move(tried.best), std::move(*reviewed));
     else failed.push_back(std::move(*reviewed));
   }
+  if (waits) return IfReady<Tried>();
   // One after the other: the next one's question tells what came of the one before.
   for (EvaluatedCandidate& one : ToMend(std::move(failed), built_in, tried.best.has_value())) {
     WW_ASSIGN(auto repaired, Repair(run, seed.round, std::move(one)));

@@ -377,6 +377,40 @@ TEST_F(ModelLoop, ACriticMayRefuseBeforeAnythingRuns) {
   }
 }
 
+// What one critic was asked holds up no other version: all are asked about at once, and those with an answer are
+// judged.
+TEST_F(ModelLoop, AVersionThatWaitsForItsCriticHoldsUpNoOther) {
+  loop.script["quick"].gain = 3;
+  loop.script["wrong"].fails = core::WrongResult{core::Check::kComparison, "n", "out[3] is off"};
+  loop.team = [this](memory::Journal& journal) -> Result<agents::Team> {
+    const agents::Engines model{.order = agents::AskOrder::kFirst,
+                                .engines = {{"desk", std::make_shared<llm::JournalledModel>(desk, journal), {}}}};
+    return agents::MakeTeam({{core::AgentRole::kPlanner, model},
+                             {core::AgentRole::kOptimizer, model},
+                             {core::AgentRole::kRepairer, model},
+                             {core::AgentRole::kCritic, model}});
+  };
+  constexpr auto kCritic = core::AgentRole::kCritic;
+  const std::string passes = R"({"refuse": false, "reason": ""})";
+  Run();
+  Answer(kPlanner, "", PlansOf({"one_way"}));
+  Run();
+  Answer(kOptimizer, "Method: one_way", VersionsOf(R"("slow", "wrong", "quick")"));
+  EXPECT_EQ(Run().pending.size(), 3u) << "one trip for all versions";
+  Answer(kCritic, "// wrong", passes);
+  Answer(kCritic, "// quick", passes);
+  EXPECT_EQ(Run().pending.size(), 1u) << "no repair before the question about the first version has its answer";
+  EXPECT_EQ(loop.judge.quick.size(), 2u);
+  Answer(kCritic, "// slow", passes);
+  Run();
+  EXPECT_EQ(loop.judge.quick.size(), 3u) << "no version is judged again";
+  Answer(kRepairer, "out[3] is off",
+         R"({"quote": "off", "cause": "c", "abandon": "no", "summary": "s", "functions": [], "lines": []})");
+  Run();
+  Answer(kPlanner, "adds a line", R"({"none": "nothing is left", "plans": []})");
+  EXPECT_NEAR(Run().result.gain, 3, 1e-9);
+}
+
 TEST_F(ModelLoop, NobodyIsAskedAtTheRoofline) {
   loop.library.policy.roofline_at_least = 0;
   const auto result = Run();
