@@ -1,8 +1,10 @@
 // What all agents have in common. An agent is asked, and proposes: one or several values, best first; nothing, with the
-// reason; or it waits, because somebody outside has not answered yet. Agents do not call each other, and may be put in
-// a row: the first that has a proposal, or all of them.
+// reason; or it waits, because somebody outside has not answered yet; or some have proposed, and others are waited for.
+// Agents do not call each other, and may be put in a row: the first that has a proposal, or all of them.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,8 +25,28 @@ struct Waiting {
 };
 // Nobody is at these questions: whoever else may answer need not wait for them.
 inline bool OnlyFailed(const Waiting& waiting) { return waiting.failures.size() == waiting.questions.size(); }
+// What is there already goes on; with the rest, it is a part of the proposal that a later run gets.
 template <typename T>
-using Proposal = std::variant<std::vector<T>, NoProposal, Waiting>;
+struct Part {
+  std::vector<T> proposed;  // at least one
+  Waiting waiting;
+};
+template <typename T>
+using Proposal = std::variant<std::vector<T>, NoProposal, Waiting, Part<T>>;
+
+// For those who need all of a proposal: what is waited for; nullptr: nobody.
+template <typename T>
+const Waiting* WaitingFor(const Proposal<T>& proposal) {
+  if (const auto* part = std::get_if<Part<T>>(&proposal)) return &part->waiting;
+  return std::get_if<Waiting>(&proposal);
+}
+
+// What is there of it; nullptr: nothing.
+template <typename T>
+std::vector<T>* ProposedIn(Proposal<T>& proposal) {
+  if (auto* part = std::get_if<Part<T>>(&proposal)) return &part->proposed;
+  return std::get_if<std::vector<T>>(&proposal);
+}
 
 template <typename Request, typename T>
 class Agent {
@@ -39,7 +61,8 @@ class Agent {
 enum class AskOrder { kFirst, kAll };
 
 // Several as one. kFirst: an agent is asked if those before it proposed nothing. kAll: every one is asked, so that what
-// all of them wait for is known. A model that could not be asked holds up nobody who has a proposal.
+// all of them wait for is known; who waits holds up nobody else's proposal. A model that could not be asked holds up
+// nobody who has a proposal.
 template <typename Request, typename T>
 class InOrder final : public Agent<Request, T> {
  public:
@@ -56,18 +79,19 @@ class InOrder final : public Agent<Request, T> {
         reasons += (reasons.empty() ? "" : "; ") + none->reason;
         continue;
       }
-      const auto* waits = std::get_if<Waiting>(&proposal);
+      const Waiting* waits = WaitingFor(proposal);
       if (order_ == AskOrder::kFirst && (waits == nullptr || !OnlyFailed(*waits))) return proposal;
       if (waits != nullptr) {
         waiting.questions.insert(waiting.questions.end(), waits->questions.begin(), waits->questions.end());
         waiting.failures.insert(waiting.failures.end(), waits->failures.begin(), waits->failures.end());
-      } else {
-        for (T& one : std::get<std::vector<T>>(proposal)) all.push_back(std::move(one));
       }
+      if (std::vector<T>* proposed = ProposedIn(proposal))
+        std::move(proposed->begin(), proposed->end(), std::back_inserter(all));
     }
-    if (!waiting.questions.empty() && (all.empty() || !OnlyFailed(waiting))) return Proposal<T>(std::move(waiting));
-    if (all.empty()) return Proposal<T>(NoProposal{std::move(reasons)});
-    return Proposal<T>(std::move(all));
+    if (all.empty() && waiting.questions.empty()) return Proposal<T>(NoProposal{std::move(reasons)});
+    if (all.empty()) return Proposal<T>(std::move(waiting));
+    if (OnlyFailed(waiting)) return Proposal<T>(std::move(all));
+    return Proposal<T>(Part<T>{std::move(all), std::move(waiting)});
   }
 
  private:

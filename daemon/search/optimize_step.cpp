@@ -10,34 +10,36 @@ namespace warpwright::search {
 namespace {
 
 // The attempts; who proposes none gives one refusal.
-Result<IfReady<std::vector<agents::Attempt>>> AttemptsAt(RefineRun& run, const Seed& seed) {
-  using Attempts = std::vector<agents::Attempt>;
-  if (!seed.written.empty()) return IfReady<Attempts>(seed.written);
+Result<MaybePart<agents::Attempt>> AttemptsAt(RefineRun& run, const Seed& seed) {
+  using Attempts = MaybePart<agents::Attempt>;
+  if (!seed.written.empty()) return Attempts{seed.written};
   WW_ASSIGN(auto proposal,
             run.team.optimizer->Propose({run.At(), seed.round.plan, run.services.skills.Find(seed.round.plan.method)}));
-  return std::visit(
-      Overload{[](Attempts& attempts) { return IfReady<Attempts>(std::move(attempts)); },
-               [](agents::NoProposal& none) {
-                 return IfReady<Attempts>(Attempts{{{}, core::RewriteRefusal{std::move(none.reason), 0}}});
-               },
-               [&](agents::Waiting& waiting) {
-                 run.Await(waiting);
-                 return IfReady<Attempts>();
-               }},
-      proposal);
+  return std::visit(Overload{[](std::vector<agents::Attempt>& attempts) { return Attempts{std::move(attempts)}; },
+                             [](agents::NoProposal& none) {
+                               return Attempts{{{{}, core::RewriteRefusal{std::move(none.reason), 0}}}};
+                             },
+                             [&](agents::Waiting& waiting) {
+                               run.Await(waiting);
+                               return Attempts{.waits = true};
+                             },
+                             [&](agents::Part<agents::Attempt>& part) {
+                               run.Await(part.waiting);
+                               return Attempts{std::move(part.proposed), true};
+                             }},
+                    proposal);
 }
 
 }  // namespace
 
-Result<IfReady<std::vector<core::Candidate>>> OptimizeStep(RefineRun& run, const Seed& seed) {
+Result<MaybePart<core::Candidate>> OptimizeStep(RefineRun& run, const Seed& seed) {
   const PlannedRound& round = seed.round;
   WW_ASSIGN(const auto attempts, AttemptsAt(run, seed));
-  if (!attempts) return IfReady<std::vector<core::Candidate>>();
-  std::vector<core::Candidate> candidates;
+  MaybePart<core::Candidate> candidates{.waits = attempts.waits};
   std::set<std::string> reasons;
-  for (const agents::Attempt& attempt : *attempts) {
+  for (const agents::Attempt& attempt : attempts.ready) {
     if (const auto* candidate = std::get_if<core::Candidate>(&attempt.outcome)) {
-      candidates.push_back(*candidate);
+      candidates.ready.push_back(*candidate);
       continue;
     }
     const auto& refusal = std::get<core::RewriteRefusal>(attempt.outcome);
@@ -55,13 +57,13 @@ Result<IfReady<std::vector<core::Candidate>>> OptimizeStep(RefineRun& run, const
               .outcome = "does not apply: " + outcome.summary});
     WW_TRY(run.journal.Step(record, [&] { return outcome; }));
   }
-  return IfReady<std::vector<core::Candidate>>(std::move(candidates));
+  return candidates;
 }
 
 Result<IfReady<bool>> CritiqueStep(RefineRun& run, const PlannedRound& round, const core::Candidate& candidate) {
   if (run.team.critic == nullptr || round.plan.author.empty()) return IfReady<bool>(true);
   WW_ASSIGN(const auto proposal, run.team.critic->Propose({run.At(), round.plan, candidate}));
-  if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
+  if (const agents::Waiting* waiting = agents::WaitingFor(proposal)) {
     if (agents::OnlyFailed(*waiting)) return IfReady<bool>(true);
     run.Await(*waiting);
     return IfReady<bool>();

@@ -21,11 +21,39 @@ Result<std::vector<core::Plan>> DecodePlans(const std::string& text) {  // one a
   return plans;
 }
 
-bool NothingIsWorthItsCost(const RefineRun& run, const agents::Proposal<core::Plan>& proposal) {
-  const auto* plans = std::get_if<std::vector<core::Plan>>(&proposal);
-  return plans != nullptr && std::none_of(plans->begin(), plans->end(), [&](const core::Plan& plan) {
-           return IsWorthItsCost(plan, run.SecondsPerEvaluation(), run.task.policy);
-         });
+// Drops what is not worth its cost. True: nothing is left, and nobody else is waited for.
+bool NothingIsWorthItsCost(const RefineRun& run, agents::Proposal<core::Plan>& proposal) {
+  std::vector<core::Plan>* const plans = agents::ProposedIn(proposal);
+  if (plans == nullptr) return false;
+  std::erase_if(*plans, [&](const core::Plan& plan) {
+    return !IsWorthItsCost(plan, run.SecondsPerEvaluation(), run.task.policy);
+  });
+  return plans->empty() && agents::WaitingFor(proposal) == nullptr;
+}
+
+// The record of what is remembered for the step of `record`, under a name.
+memory::StepRecord RecallRecord(const memory::StepRecord& record, std::string_view name) {
+  memory::StepRecord recall;
+  recall.kind = memory::StepKind::kRecall;
+  recall.round = record.round;
+  recall.attempt = record.attempt;
+  recall.base = record.base;
+  recall.method = name;
+  recall.evidence_digest = record.evidence_digest;
+  return recall;
+}
+
+Status Keep(RefineRun& run, const memory::StepRecord& record, agents::Proposal<core::Plan>& proposal) {
+  std::vector<core::Plan>* const plans = agents::ProposedIn(proposal);
+  if (plans == nullptr) return {};
+  std::vector<ProposalLine> lines;
+  for (const core::Plan& plan : *plans) lines.push_back({agents::EncodePlan(plan), plan.author.empty()});
+  WW_TRY(KeepStep(run, record, agents::WaitingFor(proposal) != nullptr, lines));
+  plans->clear();
+  for (const ProposalLine& line : lines) {
+    WW_ASSIGN(plans->emplace_back(), agents::DecodePlan(line.text));
+  }
+  return {};
 }
 
 }  // namespace
@@ -62,7 +90,7 @@ skills::MatchResult Retrieve(const RefineRun& run, bool built_in) {
 Result<bool> ReadStep(RefineRun& run) {
   if (run.base().read || Retrieve(run, true).at_roofline) return true;  // nobody is asked for what nobody can gain
   WW_ASSIGN(auto proposal, run.team.extractor->Propose({run.At()}));
-  if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
+  if (const agents::Waiting* waiting = agents::WaitingFor(proposal)) {
     run.Await(*waiting);
     return false;
   }
@@ -75,13 +103,7 @@ Result<bool> ReadStep(RefineRun& run) {
 Result<std::string> RecallStep(RefineRun& run, const memory::StepRecord& record,
                                const memory::ExperienceMatches& experience) {
   if (!run.team.learns_by_text) return std::string();
-  memory::StepRecord recall;
-  recall.kind = memory::StepKind::kRecall;
-  recall.round = record.round;
-  recall.attempt = record.attempt;
-  recall.base = record.base;
-  recall.evidence_digest = record.evidence_digest;
-  WW_ASSIGN(const auto step, run.journal.Step(recall, [&] {
+  WW_ASSIGN(const auto step, run.journal.Step(RecallRecord(record, ""), [&] {
     memory::StepOutcome outcome;
     outcome.data = agents::ExperienceText(experience, run.base().measured.modelled);
     return Result<memory::StepOutcome>(std::move(outcome));
@@ -89,10 +111,33 @@ Result<std::string> RecallStep(RefineRun& run, const memory::StepRecord& record,
   return step.outcome.data;
 }
 
-Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round) {
-  using Rounds = std::vector<PlannedRound>;
+Status KeepStep(RefineRun& run, const memory::StepRecord& record, bool waits, std::vector<ProposalLine>& lines) {
+  const memory::StepRecord keep = RecallRecord(record, "proposed");
+  if (!waits) {
+    WW_ASSIGN(const bool kept, run.services.trajectory.IsFinished(run.id, keep));
+    if (!kept) return {};
+  }
+  WW_ASSIGN(const auto step, run.journal.Step(keep, [&] {
+    memory::StepOutcome outcome;
+    for (const ProposalLine& line : lines)
+      if (line.built_in) outcome.data += line.text + "\n";
+    return Result<memory::StepOutcome>(std::move(outcome));
+  }));
+  auto first = std::find_if(lines.begin(), lines.end(), [](const ProposalLine& line) { return line.built_in; });
+  if (first == lines.end()) first = lines.begin();
+  const auto place = first - lines.begin();
+  std::erase_if(lines, [](const ProposalLine& line) { return line.built_in; });
+  std::vector<ProposalLine> kept;
+  std::istringstream texts(step.outcome.data);
+  for (std::string text; std::getline(texts, text);) kept.push_back({text, true});
+  lines.insert(lines.begin() + place, kept.begin(), kept.end());
+  return {};
+}
+
+Result<MaybePart<PlannedRound>> PlanStep(RefineRun& run, int round) {
+  using Rounds = MaybePart<PlannedRound>;
   WW_ASSIGN(const bool is_read, ReadStep(run));
-  if (!is_read) return IfReady<Rounds>();
+  if (!is_read) return Rounds{.waits = true};
   const Base& base = run.base();
   skills::MatchResult match = Retrieve(run, true);
   const memory::ExperienceKey key = agents::KeyOf(base.features.evidence, match);
@@ -100,6 +145,7 @@ Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round) {
   record.attempt = run.dropped;  // the plans of one round are different steps
   record.reason = match.position;
   if (run.rounds - run.written_rounds >= run.task.policy.max_rounds) match.methods.clear();
+  std::vector<core::Plan> plans;
   const auto make_plan = [&]() -> Result<std::optional<memory::StepOutcome>> {
     if (match.at_roofline) {  // nobody is asked for what nobody can gain
       memory::StepOutcome nothing_left;
@@ -116,6 +162,7 @@ Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round) {
                                         .learned = learned});
     };
     WW_ASSIGN(auto proposal, propose());
+    WW_TRY(Keep(run, record, proposal));
     std::string left;
     if (NothingIsWorthItsCost(run, proposal)) {  // who else plans may know more
       left =
@@ -124,8 +171,9 @@ Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round) {
       WW_ASSIGN(proposal, propose());
     }
     memory::StepOutcome outcome;
-    if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
+    if (const agents::Waiting* waiting = agents::WaitingFor(proposal)) {
       run.Await(*waiting);
+      if (auto* ready = agents::ProposedIn(proposal)) plans = std::move(*ready);
       return std::optional<memory::StepOutcome>();
     }
     if (auto* none = std::get_if<agents::NoProposal>(&proposal))
@@ -138,12 +186,13 @@ Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round) {
     return std::optional<memory::StepOutcome>(std::move(outcome));
   };
   WW_ASSIGN(const auto step, run.journal.StepIfReady(record, make_plan));
-  if (!step) return IfReady<Rounds>();
-  WW_ASSIGN(std::vector<core::Plan> plans, DecodePlans(step->outcome.data));
-  if (plans.empty()) run.out_of_plans = step->outcome.summary;
-  Rounds rounds;
-  for (core::Plan& plan : plans) rounds.push_back({round, std::move(plan), key});
-  return IfReady<Rounds>(std::move(rounds));
+  if (step) {
+    WW_ASSIGN(plans, DecodePlans(step->outcome.data));
+    if (plans.empty()) run.out_of_plans = step->outcome.summary;
+  }
+  Rounds rounds{.waits = !step};
+  for (core::Plan& plan : plans) rounds.ready.push_back({round, std::move(plan), key});
+  return rounds;
 }
 
 }  // namespace warpwright::search

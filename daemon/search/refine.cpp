@@ -75,22 +75,21 @@ bool WasRefused(const RefineRun& run, const std::vector<RefineRun::NotAccepted>&
   });
 }
 
-// Optimize, review every variant, and repair what failed. A version that waits for its critic holds up no other; only
-// repairs come after all of them, since their questions tell what came of each.
+// Optimize, review every variant, and repair what failed. A version that is waited for, or waits for its critic, holds
+// up no other; only repairs come after all of them, since their questions tell what came of each.
 Result<IfReady<Tried>> Try(RefineRun& run, const Seed& seed) {
   WW_ASSIGN(const auto candidates, OptimizeStep(run, seed));
-  if (!candidates) return IfReady<Tried>();
-  Tried tried{candidates->size(), {}};
+  Tried tried{candidates.ready.size(), {}};
   std::vector<EvaluatedCandidate> failed;
   const bool built_in = seed.round.plan.author.empty();
-  bool waits = false;
+  bool waits = candidates.waits;
   Variants variants;
   const auto& refused = run.refused[seed.round.plan.method];
   for (const RefineRun::NotAccepted& one : refused) variants.Learn(one.candidate.parameters, one.verdict);
   std::vector<core::SourceRef> expected;
-  for (const core::Candidate& candidate : *candidates) expected.push_back(run.task.original.With(candidate.text));
+  for (const core::Candidate& candidate : candidates.ready) expected.push_back(run.task.original.With(candidate.text));
   run.services.judge.Expect(expected);
-  for (const core::Candidate& candidate : *candidates) {
+  for (const core::Candidate& candidate : candidates.ready) {
     if (run.OutOfTime() || (built_in && run.OutOfEvaluations())) break;
     if (built_in && (WasRefused(run, refused, candidate) || !variants.WorthTrying(candidate.parameters))) continue;
     const auto passes = CritiqueStep(run, seed.round, candidate);
@@ -123,10 +122,11 @@ struct AllTried {
   std::vector<Tried> tried;  // of those plans that do not wait
   bool waits = false;
 };
-Result<AllTried> TryAll(RefineRun& run, const std::vector<Seed>& seeds) {
+// Of plans of which others are waited for, nothing is told before these are tried too.
+Result<AllTried> TryAll(RefineRun& run, const MaybePart<Seed>& seeds) {
   AllTried all;
   std::vector<agents::PastAttempt> past;
-  for (const Seed& seed : seeds) {
+  for (const Seed& seed : seeds.ready) {
     run.Say(seed.round.number == 0 ? "seed: " + seed.round.plan.method
                                    : fmt::format("round {}: {} ({})", seed.round.number, seed.round.plan.method,
                                                  seed.round.plan.bottleneck));
@@ -136,7 +136,7 @@ Result<AllTried> TryAll(RefineRun& run, const std::vector<Seed>& seeds) {
     past.insert(past.end(), run.tried_for_plan.begin(), run.tried_for_plan.end());
   }
   run.tried_for_plan.clear();
-  all.waits = all.tried.size() < seeds.size();
+  all.waits = seeds.waits || all.tried.size() < seeds.ready.size();
   if (!all.waits) run.history.insert(run.history.end(), past.begin(), past.end());
   return all;
 }
@@ -167,8 +167,7 @@ std::string WhatCameOf(const Tried& tried, int round) {
 // The first candidates. False: some wait.
 Result<bool> PlantSeeds(RefineRun& run) {
   WW_ASSIGN(const auto seeds, SeedStep(run));
-  if (!seeds) return false;
-  WW_ASSIGN(AllTried tried, TryAll(run, *seeds));
+  WW_ASSIGN(AllTried tried, TryAll(run, seeds));
   WW_TRY(PromoteBest(run, 0, tried));
   return !tried.waits;
 }
@@ -188,10 +187,9 @@ struct RoundOutcome {
 Result<RoundOutcome> Round(RefineRun& run) {
   const int number = run.rounds + 1;
   WW_ASSIGN(const auto rounds, PlanStep(run, number));
-  if (!rounds) return RoundOutcome{.waits = true};
-  if (rounds->empty()) return RoundOutcome{.has_plans = false};
-  std::vector<Seed> seeds;
-  for (const PlannedRound& round : *rounds) seeds.push_back({round, {}});
+  if (!rounds.waits && rounds.ready.empty()) return RoundOutcome{.has_plans = false};
+  MaybePart<Seed> seeds{.waits = rounds.waits};
+  for (const PlannedRound& round : rounds.ready) seeds.ready.push_back({round, {}});
   WW_ASSIGN(AllTried all, TryAll(run, seeds));
   if (all.waits) {
     WW_TRY(PromoteBest(run, number, all));
@@ -200,7 +198,7 @@ Result<RoundOutcome> Round(RefineRun& run) {
   size_t candidates = 0;
   bool written = false;
   for (size_t i = 0; i < all.tried.size(); ++i) {
-    const core::Plan& plan = seeds[i].round.plan;
+    const core::Plan& plan = seeds.ready[i].round.plan;
     written = written || !plan.author.empty();
     if (plan.author.empty()) {  // another's code for the same method may be another
       const std::string outcome = WhatCameOf(all.tried[i], number);

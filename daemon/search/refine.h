@@ -8,8 +8,8 @@
 // - A round counts only if something was evaluated; a plan that no transformation could carry out costs only itself,
 //   and the reason why a method does not apply is written down once.
 // - Agents may be language models. Plans of theirs come where the built-in planner has none left; of one round's plans,
-//   each goes on by itself while another waits for an answer, and knows nothing of the others. Of a plan's versions one
-//   of each kind of failure is repaired, whether others passed or not.
+//   each goes on by itself while another waits for an answer, or is itself waited for, and knows nothing of the others.
+//   Of a plan's versions one of each kind of failure is repaired, whether others passed or not.
 // - A model that cannot be asked (an outage, the money of a day) ends nothing for good: the task stays unfinished,
 // unless
 //   a gain is found already, which is accepted.

@@ -45,7 +45,7 @@ Result<std::optional<core::Candidate>> CandidateOf(RefineRun& run, const memory:
 
 Result<IfReady<core::Diagnosis>> DiagnoseStep(RefineRun& run, const EvaluatedCandidate& failed) {
   WW_ASSIGN(auto proposal, run.team.diagnoser->Propose({run.At(), failed.candidate, failed.verdict}));
-  if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
+  if (const agents::Waiting* waiting = agents::WaitingFor(proposal)) {
     run.Await(*waiting);
     return IfReady<core::Diagnosis>();
   }
@@ -71,7 +71,7 @@ Result<IfReady<Repaired>> RepairStep(RefineRun& run, const PlannedRound& round, 
                                                              .failed = failed.candidate,
                                                              .verdict = failed.verdict,
                                                              .diagnosis = diagnosis}));
-    if (const auto* waiting = std::get_if<agents::Waiting>(&repair)) {
+    if (const agents::Waiting* waiting = agents::WaitingFor(repair)) {
       run.Await(*waiting);
       return std::optional<memory::StepOutcome>();
     }

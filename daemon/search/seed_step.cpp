@@ -43,7 +43,7 @@ Result<std::string> Store(const RefineRun& run, const agents::Draft& draft) {
     WW_TRY(run.services.trajectory.PutCandidate(run.id, *candidate));
     stored.written.push_back({attempt.parameters, candidate->hash, candidate->summary});
   }
-  return base::EncodeJson(stored) + "\n";
+  return base::EncodeJson(stored);
 }
 
 Result<Seed> Load(const RefineRun& run, const std::string& line, const memory::ExperienceKey& key) {
@@ -61,49 +61,67 @@ Result<Seed> Load(const RefineRun& run, const std::string& line, const memory::E
   return seed;
 }
 
+// The drafts as lines; those of built-in agents as they were when somebody began to be waited for.
+Result<std::vector<ProposalLine>> LinesOf(RefineRun& run, const memory::StepRecord& record,
+                                          agents::Proposal<agents::Draft>& proposal) {
+  std::vector<ProposalLine> lines;
+  const std::vector<agents::Draft>* const drafts = agents::ProposedIn(proposal);
+  if (drafts == nullptr) return lines;
+  for (const agents::Draft& draft : *drafts) {
+    WW_ASSIGN(std::string line, Store(run, draft));
+    lines.push_back({std::move(line), draft.written.empty()});
+  }
+  WW_TRY(KeepStep(run, record, agents::WaitingFor(proposal) != nullptr, lines));
+  return lines;
+}
+
 }  // namespace
 
-Result<IfReady<std::vector<Seed>>> SeedStep(RefineRun& run) {
-  using Seeds = IfReady<std::vector<Seed>>;
+Result<MaybePart<Seed>> SeedStep(RefineRun& run) {
+  MaybePart<Seed> seeds;
   WW_ASSIGN(const bool is_read, ReadStep(run));
-  if (!is_read) return Seeds();
+  seeds.waits = !is_read;
+  if (!is_read) return seeds;
   const skills::MatchResult match = Retrieve(run, true);
-  if (match.at_roofline) return Seeds(std::vector<Seed>());
+  if (match.at_roofline) return seeds;
   const memory::ExperienceKey key = agents::KeyOf(run.base().features.evidence, match);
   memory::StepRecord record = RecordOf(memory::StepKind::kPlan, run, {});
   record.reason = "experience with kernels of this kind";
+  std::vector<ProposalLine> lines;
   const auto generate = [&]() -> Result<std::optional<memory::StepOutcome>> {
     WW_ASSIGN(const auto experience, run.services.experience.Query(key));
     WW_ASSIGN(const std::string learned, RecallStep(run, record, experience));
-    WW_ASSIGN(const auto proposal, run.team.generator->Propose({.at = run.At(),
-                                                                .match = match,
-                                                                .by_hand = Retrieve(run, false),
-                                                                .experience = experience,
-                                                                .learned = learned}));
-    if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
+    WW_ASSIGN(auto proposal, run.team.generator->Propose({.at = run.At(),
+                                                          .match = match,
+                                                          .by_hand = Retrieve(run, false),
+                                                          .experience = experience,
+                                                          .learned = learned}));
+    WW_ASSIGN(lines, LinesOf(run, record, proposal));
+    if (const agents::Waiting* waiting = agents::WaitingFor(proposal)) {
       run.Await(*waiting);
       return std::optional<memory::StepOutcome>();
     }
     memory::StepOutcome outcome;
     size_t drawn = 0, written = 0;
-    if (const auto* drafts = std::get_if<std::vector<agents::Draft>>(&proposal))
-      for (const agents::Draft& draft : *drafts) {
-        ++(draft.written.empty() ? drawn : written);
-        WW_ASSIGN(const std::string line, Store(run, draft));
-        outcome.data += line;
-      }
+    for (const ProposalLine& line : lines) {
+      ++(line.built_in ? drawn : written);
+      outcome.data += line.text + "\n";
+    }
     outcome.summary = fmt::format("{} methods worked on kernels of this kind", drawn);
     if (written > 0) outcome.summary += fmt::format("; {} versions were written", written);
     return std::optional<memory::StepOutcome>(std::move(outcome));
   };
   WW_ASSIGN(const auto step, run.journal.StepIfReady(record, generate));
-  if (!step) return Seeds();
-  std::vector<Seed> seeds;
-  std::istringstream lines(step->outcome.data);
-  for (std::string line; std::getline(lines, line);) {
-    WW_ASSIGN(seeds.emplace_back(), Load(run, line, key));
+  seeds.waits = !step;
+  if (step) {
+    lines.clear();
+    std::istringstream texts(step->outcome.data);
+    for (std::string text; std::getline(texts, text);) lines.push_back({text});
   }
-  return Seeds(std::move(seeds));
+  for (const ProposalLine& line : lines) {
+    WW_ASSIGN(seeds.ready.emplace_back(), Load(run, line.text, key));
+  }
+  return seeds;
 }
 
 }  // namespace warpwright::search

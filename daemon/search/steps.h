@@ -33,6 +33,13 @@ struct Seed {
 template <typename T>
 using IfReady = std::optional<T>;
 
+// What is ready, while somebody outside has not answered yet for the rest.
+template <typename T>
+struct MaybePart {
+  std::vector<T> ready;
+  bool waits = false;
+};
+
 struct EvaluatedCandidate {
   core::Candidate candidate;
   core::Verdict verdict;
@@ -60,17 +67,25 @@ Result<bool> ReadStep(RefineRun& run);
 // where no model is.
 Result<std::string> RecallStep(RefineRun& run, const memory::StepRecord& record,
                                const memory::ExperienceMatches& experience);
+// A proposal as the trajectory stores it.
+struct ProposalLine {
+  std::string text;
+  bool built_in = false;
+};
+// What built-in agents proposed in the step of `record` stays what it was when somebody began to be waited for: it is
+// made from experience, which grows meanwhile, also by what goes on. Replaces those lines.
+Status KeepStep(RefineRun& run, const memory::StepRecord& record, bool waits, std::vector<ProposalLine>& lines);
 // First candidates, from the original.
-Result<IfReady<std::vector<Seed>>> SeedStep(RefineRun& run);
+Result<MaybePart<Seed>> SeedStep(RefineRun& run);
 
 // Retrieve: what the skills propose for the present base, less what was tried on its evidence. `built_in`: only methods
 // that a transformation carries out.
 skills::MatchResult Retrieve(const RefineRun& run, bool built_in);
 // None if no method is left, or nothing is left to gain.
-Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round);
+Result<MaybePart<PlannedRound>> PlanStep(RefineRun& run, int round);
 
 // One candidate for each parameter set of the plan that could be carried out.
-Result<IfReady<std::vector<core::Candidate>>> OptimizeStep(RefineRun& run, const Seed& seed);
+Result<MaybePart<core::Candidate>> OptimizeStep(RefineRun& run, const Seed& seed);
 
 // Whether critics let a candidate of a language model pass; what they say is written down.
 Result<IfReady<bool>> CritiqueStep(RefineRun& run, const PlannedRound& round, const core::Candidate& candidate);

@@ -324,6 +324,31 @@ TEST(ModelAgents, AModelThatCannotBeAskedIsWaitedFor) {
   }
 }
 
+// Where all are asked, what is there is a part of the proposal; where the first is, it is all of it.
+TEST(ModelAgents, WhoWaitsHoldsUpNobodyElse) {
+  struct Row {
+    agents::AskOrder order;
+    bool built_in_first;
+    size_t proposed, questions;
+  };
+  using enum agents::AskOrder;
+  for (const Row& row :
+       {Row{kAll, true, 1, 1}, Row{kAll, false, 1, 1}, Row{kFirst, true, 1, 0}, Row{kFirst, false, 0, 1}}) {
+    ModelKit kit;
+    std::vector<agents::Engine> engines = {{"built_in", nullptr, {}}, kit.Desk()};
+    if (!row.built_in_first) std::swap(engines[0], engines[1]);
+    const agents::Team team =
+        agents::MakeTeam({{core::AgentRole::kDiagnoser, {.order = row.order, .engines = engines}}});
+    const core::Verdict verdict = core::CompileFailed{"k.cu(2): error: what is off"};
+    auto proposal = team.diagnoser->Propose({kit.At(), kit.At().base, verdict});
+    ASSERT_TRUE(proposal) << proposal.error().message;
+    const auto* proposed = agents::ProposedIn(*proposal);
+    EXPECT_EQ(proposed == nullptr ? 0 : proposed->size(), row.proposed);
+    const auto* waiting = agents::WaitingFor(*proposal);
+    EXPECT_EQ(waiting == nullptr ? 0 : waiting->questions.size(), row.questions);
+  }
+}
+
 // In an order of two, the second is asked, and its proposal needs nobody else.
 TEST(ModelAgents, AnotherModelAnswersForOneThatCannotBeAsked) {
   for (const auto order : {agents::AskOrder::kFirst, agents::AskOrder::kAll}) {

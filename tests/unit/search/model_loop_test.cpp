@@ -71,6 +71,19 @@ class ModelLoop : public ::testing::Test {
     EXPECT_TRUE(refined) << refined.error().Format();
     return refined ? std::move(*refined) : search::RefineResult();
   }
+  // Of this role everyone is asked; of the others the first that proposes something.
+  void All(core::AgentRole all) {
+    loop.team = [this, all](memory::Journal& journal) -> Result<agents::Team> {
+      const agents::Engine built_in{"built_in", nullptr, {}},
+          model{"desk", std::make_shared<llm::JournalledModel>(desk, journal), {}};
+      std::map<core::AgentRole, agents::Engines> engines;
+      for (const auto role : {core::AgentRole::kGenerator, core::AgentRole::kPlanner, core::AgentRole::kOptimizer})
+        if (role == all) engines[role] = {.order = agents::AskOrder::kAll, .engines = {built_in, model}};
+        else if (role == core::AgentRole::kOptimizer)
+          engines[role] = {.order = agents::AskOrder::kFirst, .engines = {built_in, model}};
+      return agents::MakeTeam(engines);
+    };
+  }
   // The only open question of a role whose prompt holds `text`.
   void Answer(core::AgentRole role, const std::string& text, const std::string& answer) {
     std::vector<std::string> found;
@@ -409,6 +422,69 @@ TEST_F(ModelLoop, AVersionThatWaitsForItsCriticHoldsUpNoOther) {
   Run();
   Answer(kPlanner, "adds a line", R"({"none": "nothing is left", "plans": []})");
   EXPECT_NEAR(Run().result.gain, 3, 1e-9);
+}
+
+// Where everyone is asked, what is there goes on while others are waited for, and stays what it was: experience grows
+// meanwhile, by that too.
+TEST_F(ModelLoop, ABuiltInPlanGoesOnWhileTheOneOfAModelIsWaitedFor) {
+  loop.AddMethod("fast", {.gain = 2, .gain_of_case = {}, .fails = {}});
+  loop.AddMethod("other", {.gain = 1.5, .gain_of_case = {}, .fails = {}});
+  loop.script["quick"].gain = 3;
+  All(kPlanner);
+  EXPECT_EQ(Run().pending.size(), 1u);
+  EXPECT_EQ(loop.judge.quick, std::vector<std::string>{"float x;\n// fast\n"});
+  loop.experience.answer.samples = {Known("other", 50), Known("other", 50)};
+  EXPECT_EQ(Run().pending.size(), 1u);
+  Answer(kPlanner, "", PlansOf({"one_way"}));
+  Run();
+  EXPECT_EQ(loop.judge.quick.size(), 1u) << "no other plan came in its place";
+  Answer(kOptimizer, "Method: one_way", ChangeOf("quick"));
+  Run();
+  const auto story = loop.Story();
+  for (const char* step : {"1 evaluate fast: measured 2.00", "1 evaluate one_way: measured 3.00"})
+    EXPECT_EQ(std::count(story.begin(), story.end(), step), 1) << step;
+  EXPECT_EQ(std::count(story.begin(), story.end(), "1 evaluate other: measured 1.50"), 0);
+  EXPECT_EQ(std::count(story.begin(), story.end(), "1 accept one_way: new base, 3.00x over the one before"), 1);
+}
+
+TEST_F(ModelLoop, VersionsOfATransformationGoOnWhileThoseOfAModelAreWaitedFor) {
+  loop.AddMethod("fast", {.gain = 2, .gain_of_case = {}, .fails = {}});
+  loop.script["quick"].gain = 3;
+  loop.task.policy.max_rounds = 1;
+  All(kOptimizer);
+  EXPECT_EQ(Run().pending.size(), 1u);
+  EXPECT_EQ(loop.judge.quick.size(), 1u);
+  Answer(kOptimizer, "Method: fast", ChangeOf("quick"));
+  Run();
+  EXPECT_EQ(loop.judge.quick.size(), 2u);
+  const auto story = loop.Story();
+  EXPECT_EQ(std::count(story.begin(), story.end(), "1 accept fast: new base, 3.00x over the one before"), 1);
+}
+
+TEST_F(ModelLoop, SeedsOfExperienceGoOnWhileTheGeneratorIsWaitedFor) {
+  loop.AddCard("wide", {{"width", {"2"}, ""}});
+  loop.script["wide width=2"].gain = 2;
+  loop.script["quick"].gain = 3;
+  loop.task.policy.max_rounds = 0;
+  memory::GradedExperience sample = Known("wide", 2);
+  sample.experience.parameters = {{"width", "2"}};
+  sample.experience.outcome = core::VerdictKind::kMeasured;
+  loop.experience.answer.samples = {sample, sample};
+  All(core::AgentRole::kGenerator);
+  EXPECT_EQ(Run().pending.size(), 1u);
+  EXPECT_EQ(loop.judge.quick.size(), 1u);
+  loop.experience.answer.samples.clear();
+  Answer(
+      core::AgentRole::kGenerator, "",
+      R"({"method": "rewrite", "why": "w", "evidence": [{"field": "launches", "value": 1}], "expected": [], "summary": "adds a line",
+            "functions": [], "lines": [{"first": 2, "last": 1, "text": "// quick"}], "parameters": []})");
+  EXPECT_NEAR(Run().result.gain, 3, 1e-9);
+  EXPECT_EQ(loop.judge.quick.size(), 2u);
+  const auto story = loop.Story();
+  EXPECT_EQ(std::count(story.begin(), story.end(), "0 evaluate wide width=2: measured 2.00"), 1);
+  EXPECT_EQ(std::count(story.begin(), story.end(),
+                       "0 plan: 1 methods worked on kernels of this kind; 1 versions were written"),
+            1);
 }
 
 TEST_F(ModelLoop, NobodyIsAskedAtTheRoofline) {
