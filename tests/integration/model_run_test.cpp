@@ -30,16 +30,15 @@ json EntryOf(const std::string& kernel) {
   return {};
 }
 
-// The author's repository, with one more case.
+// The author's repository, with one more case of the entry, and of others of the same author that are optimized with
+// it.
 class Place {
  public:
-  explicit Place(const json& entry) : kernel_(entry.at("kernel")) {
+  explicit Place(const json& entry, const std::vector<json>& others = {}) : kernel_(entry.at("kernel")) {
     fs::copy(fs::path(WW_SOURCE_DIR) / "tests/strangers" / entry.at("folder").get<std::string>(), repository_.path(),
              fs::copy_options::recursive | fs::copy_options::overwrite_existing);
-    std::string manifest = *base::ReadFile(repository_.path() / ".warpwright.yml");
-    const size_t cases = manifest.find("cases:\n", manifest.find("name: " + kernel_ + "\n")) + 7;
-    manifest.insert(cases, "      - " + entry.at("case").get<std::string>() + "\n");
-    repository_.Write(".warpwright.yml", manifest);
+    AddCase(entry);
+    for (const json& other : others) AddCase(other);
     repository_.Commit("kernels");
   }
   // With agents that ask this model alone: "transport: offline, folder: ...".
@@ -53,12 +52,12 @@ class Place {
     fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
     base::Command command;
     command.argv = {kProgram,        "optimize",
-                    "--kernel",      kernel_,
                     "--config",      file.string(),
                     "--transcripts", transcripts.string(),
                     "--repo",        repository_.path().string(),
                     "--cache",       CompiledCache().string(),
                     "--quiet",       "--json"};
+    for (const std::string& kernel : kernels_) command.argv.insert(command.argv.end(), {"--kernel", kernel});
     command.env = base::MinimalEnvironment();
     command.deadline = std::chrono::minutes(10);
     auto done = base::Run(command);
@@ -78,12 +77,21 @@ class Place {
   std::string Result() { return repository_.Git({"show", "warpwright/" + kernel_ + ":" + File()}); }
 
  private:
+  void AddCase(const json& entry) {
+    const std::string kernel = entry.at("kernel");
+    kernels_.push_back(kernel);
+    std::string manifest = *base::ReadFile(repository_.path() / ".warpwright.yml");
+    const size_t cases = manifest.find("cases:\n", manifest.find("name: " + kernel + "\n")) + 7;
+    manifest.insert(cases, "      - " + entry.at("case").get<std::string>() + "\n");
+    repository_.Write(".warpwright.yml", manifest);
+  }
   std::string File() {
     const std::string manifest = *base::ReadFile(repository_.path() / ".warpwright.yml");
     const size_t at = manifest.find("file: ", manifest.find("name: " + kernel_ + "\n")) + 6;
     return manifest.substr(at, manifest.find('\n', at) - at);
   }
   const std::string kernel_;
+  std::vector<std::string> kernels_;
   TempRepository repository_;
 };
 
@@ -94,6 +102,22 @@ void AnswerAll(const fs::path& exchange) {
   const auto done = base::Run(desk);
   ASSERT_TRUE(done);
   EXPECT_EQ(done->exit_code, 0) << done->err;
+}
+
+// By what the desk says to its prompt.
+void AnswerOne(const fs::path& exchange, const std::string& question) {
+  const auto run = [](std::vector<std::string> argv, std::string input) {
+    base::Command command;
+    command.argv = std::move(argv);
+    command.env = base::MinimalEnvironment();
+    command.input = std::move(input);
+    const auto done = base::Run(command);
+    EXPECT_TRUE(done && done->exit_code == 0) << (done ? done->err : done.error().Format());
+    return done ? done->out : std::string();
+  };
+  const std::string prompt = run({kProgram, "exchange", "show", exchange.string(), question}, "");
+  const std::string answer = run({"python3", (kModelRun / "desk.py").string()}, prompt);
+  run({kProgram, "exchange", "answer", exchange.string(), question}, answer);
 }
 
 // What an answer took is an option of the command, and refused where it cannot be.
@@ -180,6 +204,31 @@ TEST(ModelRunThroughTheExchange, StopsGoesOnAndIsReplayed) {
   EXPECT_TRUE(outcome.at("model").at("dollars_per_gain").is_null());
   EXPECT_FALSE(place.Result().empty());
   ExpectReplay(entry, place, outcome, transcripts);
+}
+
+// An answer that does not come holds up one kernel, not the others of the run.
+TEST(ModelRunThroughTheExchange, WhileOneKernelWaitsAnotherIsOptimized) {
+  const json entry = EntryOf(kThroughTheExchange);
+  const json other = {{"kernel", "leakyReLU"}, {"case", "{name: mid, anzahl: 65536, weight: 1, on: [sim]}"}};
+  const auto folder = std::move(*base::TemporaryDirectory::Create("ww-model-run"));
+  const fs::path exchange = folder.path() / "exchange";
+  Place place(entry, {other});
+  base::Completed done;
+  json waits, answered;
+  for (int runs = 0; runs < 8; ++runs) {
+    done = place.Optimize("transport: offline, folder: " + exchange.string(), folder.path() / "transcripts");
+    ASSERT_EQ(done.exit_code, 75) << done.err << done.out;
+    const json out = json::parse(done.out);
+    for (const json& kernel : out.at("kernels"))
+      (kernel.at("name") == "leakyReLU" ? waits : answered) = kernel;
+    EXPECT_EQ(waits.at("outcome"), "unfinished") << waits.dump(1);
+    EXPECT_EQ(waits.at("pending").size(), 1u) << "the same question each time";
+    if (!answered.contains("pending")) break;
+    for (const json& question : answered.at("pending")) AnswerOne(exchange, question);
+  }
+  EXPECT_EQ(answered.at("outcome"), "improved") << answered.dump(1);
+  EXPECT_FALSE(answered.at("commit").get<std::string>().empty());
+  EXPECT_FALSE(place.Result().empty()) << "its branch is there";
 }
 
 }  // namespace
