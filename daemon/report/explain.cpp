@@ -285,6 +285,15 @@ AttemptRow RowOf(const memory::StepView& step, const std::map<std::string, doubl
   return row;
 }
 
+// Of failed versions, by their hash: why they were not repaired, or not any more.
+std::map<std::string, std::string> WhyUnmended(const memory::TrajectoryView& view) {
+  std::map<std::string, std::string> unmended;
+  for (const auto& step : view.steps)
+    if (step.record.kind == memory::StepKind::kRepair && step.outcome && step.outcome->candidate.empty())
+      unmended[step.record.candidate] = step.outcome->summary;
+  return unmended;
+}
+
 // "round 1, row_parallel: why [1] [2]. [1] load_efficiency_pct = 12 %; [2] ..."
 std::string PlanLine(const memory::StepRecord& record, int round) {
   const std::string when = round > 0    ? fmt::format("round {}, {}", round, record.method)
@@ -362,12 +371,15 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
       speed_of[step.record.candidate] = 1 / core::Speedup(*before, *measured);
     if (step.outcome) e.seconds += step.outcome->seconds;
   }
+  const std::map<std::string, std::string> unmended = WhyUnmended(view);
   std::map<std::string, int> judged_in;  // the first round, by the candidate's hash
   for (const auto& step : view.steps) {
     if (step.record.kind != memory::StepKind::kEvaluate && step.record.kind != memory::StepKind::kRewrite) continue;
     e.attempts.push_back(RowOf(step, speed_of, 1.0, lineage));
     auto& row = e.attempts.back();
     if (!rounds.contains(row.round)) row.round = kNoRound;
+    if (const auto why = unmended.find(step.record.candidate); why != unmended.end() && !row.gain && !row.id.empty())
+      row.message += "; " + why->second;
     if (step.record.kind == memory::StepKind::kEvaluate && step.outcome) {
       const auto [first, is_new] = judged_in.emplace(step.record.candidate, row.round);
       if (!is_new && row.outcome != AttemptOutcome::kNotAccepted) row.repeats_round = first->second;

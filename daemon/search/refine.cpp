@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "agents/diagnoser.h"
 #include "agents/generator.h"
@@ -25,19 +24,25 @@ std::optional<EvaluatedCandidate> Better(std::optional<EvaluatedCandidate> a, st
   return takes_b ? std::move(b) : std::move(a);
 }
 
-constexpr size_t kMaxMended = 3;  // failed versions of one plan
-constexpr int kMaxFruitless = 2;  // rounds of a language model in a row that end the search
+constexpr size_t kMaxMended = 3;     // failed versions of one plan
+constexpr size_t kShownDigits = 10;  // of a version's hash, as reports show it
+constexpr int kMaxFruitless = 2;     // rounds of a language model in a row that end the search
 
 struct Tried {
   size_t candidates = 0;                   // produced by whoever carried the plan out
   std::optional<EvaluatedCandidate> best;  // of those that were measured
 };
 
+std::string LimitOfRepairs(int limit) {
+  return fmt::format("not mended: the limit of {} repair{} is reached", limit, limit == 1 ? "" : "s");
+}
+
 // Diagnose, repair, review, a few times.
 Result<IfReady<std::optional<EvaluatedCandidate>>> Repair(RefineRun& run, const PlannedRound& round,
                                                           EvaluatedCandidate failed) {
   using Outcome = IfReady<std::optional<EvaluatedCandidate>>;
-  for (int attempt = 1; attempt <= run.task.policy.max_repairs && !run.OutOfTime(); ++attempt) {
+  const int limit = run.task.policy.max_repairs;
+  for (int attempt = 1; attempt <= limit && !run.OutOfTime(); ++attempt) {
     WW_ASSIGN(const auto diagnosis, DiagnoseStep(run, failed));
     if (!diagnosis) return Outcome();
     WW_ASSIGN(const auto repaired, RepairStep(run, round, attempt, failed, *diagnosis));
@@ -45,25 +50,38 @@ Result<IfReady<std::optional<EvaluatedCandidate>>> Repair(RefineRun& run, const 
     if (!repaired->candidate) break;
     WW_ASSIGN(failed, ReviewStep(run, round, *repaired->candidate, {attempt, failed.step}));
     if (failed.gain > 0) return Outcome(std::move(failed));
+    if (attempt == limit) WW_TRY(LeaveUnmendedStep(run, round, attempt + 1, failed, LimitOfRepairs(limit)));
   }
   return Outcome(std::optional<EvaluatedCandidate>());
 }
 
 // Those of the failed versions that are worth a repair, in their order. Of a transformation: the first, if none passed,
 // since its text is not mended but its parameters are changed. Of a model: one of each kind of failure, by what is
-// known without asking anybody.
-std::vector<EvaluatedCandidate> ToMend(std::vector<EvaluatedCandidate> failed, bool built_in, bool any_passed) {
-  if (built_in) {
+// known without asking anybody; of the others the trajectory says why not.
+Result<std::vector<EvaluatedCandidate>> ToMend(RefineRun& run, const PlannedRound& round,
+                                               std::vector<EvaluatedCandidate> failed, bool any_passed) {
+  if (round.plan.author.empty()) {
     if (any_passed) failed.clear();
     if (failed.size() > 1) failed.erase(failed.begin() + 1, failed.end());
     return failed;
   }
-  std::set<std::pair<core::VerdictKind, core::Diagnosis::Cause>> kinds;
-  std::erase_if(failed, [&](const EvaluatedCandidate& one) {
-    const auto cause = agents::Diagnose(one.candidate, one.verdict, "").cause;
-    return kinds.size() == kMaxMended || !kinds.emplace(core::KindOf(one.verdict), cause).second;
-  });
-  return failed;
+  std::map<std::pair<core::VerdictKind, core::Diagnosis::Cause>, std::string> mended;  // by its failure
+  std::vector<EvaluatedCandidate> to_mend;
+  for (EvaluatedCandidate& one : failed) {
+    const auto failure = std::pair(core::KindOf(one.verdict), agents::Diagnose(one.candidate, one.verdict, "").cause);
+    std::string why_not;
+    if (const auto like = mended.find(failure); like != mended.end())
+      why_not = "not mended: the same failure as " + like->second.substr(0, kShownDigits);
+    else if (mended.size() == kMaxMended)
+      why_not = fmt::format("not mended: {} other failures of this plan's versions come before", kMaxMended);
+    if (!why_not.empty()) {
+      WW_TRY(LeaveUnmendedStep(run, round, 0, one, why_not));
+      continue;
+    }
+    mended.emplace(failure, one.candidate.hash);
+    to_mend.push_back(std::move(one));
+  }
+  return to_mend;
 }
 
 // By the full judge: the same text, or what was wrong already where nothing else could be at fault.
@@ -109,7 +127,9 @@ Result<IfReady<Tried>> Try(RefineRun& run, const Seed& seed) {
   }
   if (waits) return IfReady<Tried>();
   // One after the other: the next one's question tells what came of the one before.
-  for (EvaluatedCandidate& one : ToMend(std::move(failed), built_in, tried.best.has_value())) {
+  WW_ASSIGN(std::vector<EvaluatedCandidate> to_mend,
+            ToMend(run, seed.round, std::move(failed), tried.best.has_value()));
+  for (EvaluatedCandidate& one : to_mend) {
     WW_ASSIGN(auto repaired, Repair(run, seed.round, std::move(one)));
     if (!repaired) return IfReady<Tried>();
     tried.best = Better(std::move(tried.best), std::move(*repaired));
@@ -222,10 +242,13 @@ struct Mended {
 };
 Result<IfReady<Mended>> Mend(RefineRun& run, const Base& base, const Rejected& rejected, int attempt) {
   const bool written = !base.plan.author.empty();
-  if (!written || core::Passed(rejected.verdict) || attempt > run.task.policy.max_repairs || run.OutOfTime())
-    return IfReady<Mended>(Mended{});
+  if (!written || core::Passed(rejected.verdict) || run.OutOfTime()) return IfReady<Mended>(Mended{});
   const PlannedRound round{run.rounds, base.plan, agents::KeyOf(base.features.evidence, Retrieve(run, true))};
   const EvaluatedCandidate failed{.candidate = base.candidate, .verdict = rejected.verdict, .step = rejected.step};
+  if (const int limit = run.task.policy.max_repairs; attempt > limit) {
+    WW_TRY(LeaveUnmendedStep(run, round, attempt, failed, LimitOfRepairs(limit)));
+    return IfReady<Mended>(Mended{});
+  }
   WW_ASSIGN(const auto diagnosis, DiagnoseStep(run, failed));
   if (!diagnosis) return IfReady<Mended>();
   WW_ASSIGN(const auto repaired, RepairStep(run, round, attempt, failed, *diagnosis));

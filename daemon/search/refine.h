@@ -9,7 +9,8 @@
 //   and the reason why a method does not apply is written down once.
 // - Agents may be language models. Plans of theirs come where the built-in planner has none left; of one round's plans,
 //   each goes on by itself while another waits for an answer, or is itself waited for, and knows nothing of the others.
-//   Of a plan's versions one of each kind of failure is repaired, whether others passed or not.
+//   Of a plan's versions one of each kind of failure is repaired, whether others passed or not; why the others are
+//   not, and why repairs end, is in the trajectory.
 // - A model that cannot be asked (an outage, the money of a day) ends nothing for good: the task stays unfinished,
 // unless
 //   a gain is found already, which is accepted.

@@ -41,6 +41,15 @@ Result<std::optional<core::Candidate>> CandidateOf(RefineRun& run, const memory:
   return candidate;
 }
 
+memory::StepRecord RecordOfRepair(const RefineRun& run, const PlannedRound& round, int attempt,
+                                  const EvaluatedCandidate& failed) {
+  memory::StepRecord record = RecordOf(memory::StepKind::kRepair, run, round);
+  record.attempt = attempt;
+  record.candidate = failed.candidate.hash;
+  record.parameters = failed.candidate.parameters;
+  return record;
+}
+
 }  // namespace
 
 Result<IfReady<core::Diagnosis>> DiagnoseStep(RefineRun& run, const EvaluatedCandidate& failed) {
@@ -59,10 +68,7 @@ Result<IfReady<core::Diagnosis>> DiagnoseStep(RefineRun& run, const EvaluatedCan
 
 Result<IfReady<Repaired>> RepairStep(RefineRun& run, const PlannedRound& round, int attempt,
                                      const EvaluatedCandidate& failed, const core::Diagnosis& diagnosis) {
-  memory::StepRecord record = RecordOf(memory::StepKind::kRepair, run, round);
-  record.attempt = attempt;
-  record.candidate = failed.candidate.hash;
-  record.parameters = failed.candidate.parameters;
+  memory::StepRecord record = RecordOfRepair(run, round, attempt, failed);
   record.reason = fmt::format("{}: {} Fix: {} ({})", agents::Name(diagnosis.cause), diagnosis.root_cause, diagnosis.fix,
                               diagnosis.quote);
   const auto repair_it = [&]() -> Result<std::optional<memory::StepOutcome>> {
@@ -83,6 +89,18 @@ Result<IfReady<Repaired>> RepairStep(RefineRun& run, const PlannedRound& round, 
   if (!step) return IfReady<Repaired>();
   WW_ASSIGN(auto candidate, CandidateOf(run, step->outcome, failed));
   return IfReady<Repaired>(Repaired{std::move(candidate)});
+}
+
+Status LeaveUnmendedStep(RefineRun& run, const PlannedRound& round, int attempt, const EvaluatedCandidate& failed,
+                         const std::string& why) {
+  memory::StepRecord record = RecordOfRepair(run, round, attempt, failed);
+  record.reason = core::VerdictMessage(failed.verdict);
+  WW_TRY(run.journal.Step(record, [&] {
+    memory::StepOutcome outcome;
+    outcome.summary = why;
+    return Result<memory::StepOutcome>(std::move(outcome));
+  }));
+  return {};
 }
 
 }  // namespace warpwright::search

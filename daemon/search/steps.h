@@ -107,6 +107,10 @@ struct Repaired {
 Result<IfReady<Repaired>> RepairStep(RefineRun& run, const PlannedRound& round, int attempt,
                                      const EvaluatedCandidate& failed, const core::Diagnosis& diagnosis);
 
+// Writes down why a failed version is not mended, or not any more; `attempt` is the number that its repair would have.
+Status LeaveUnmendedStep(RefineRun& run, const PlannedRound& round, int attempt, const EvaluatedCandidate& failed,
+                         const std::string& why);
+
 // nullopt if the gain is too small, or a case got slower.
 Result<std::optional<Base>> PromoteStep(RefineRun& run, int round, const EvaluatedCandidate& best);
 

@@ -159,6 +159,28 @@ TEST(Explain, AVerdictIsSaidOnce) {
   }
 }
 
+TEST(Explain, AFailedVersionThatIsNotMendedSaysWhy) {
+  memory::TrajectoryView view = LoadTrajectory("softmax.jsonl");
+  memory::StepView repair;
+  for (memory::StepView& step : view.steps) {
+    if (step.record.kind != memory::StepKind::kEvaluate || !step.outcome) continue;
+    step.outcome->verdict = core::WrongResult{};
+    step.outcome->summary = "out[3] is off";
+    repair.record = step.record;
+  }
+  repair.record.kind = memory::StepKind::kRepair;
+  repair.outcome.emplace().summary = "abandoned: it needs another layout";
+  view.steps.push_back(repair);
+  const report::Explanation e = report::Explain(view, {});
+  const auto says = [](const auto& attempt) {
+    return attempt.message == "out[3] is off; abandoned: it needs another layout";
+  };
+  EXPECT_EQ(std::count_if(e.attempts.begin(), e.attempts.end(), says), 1);
+  view.steps.back().outcome->candidate = "a repaired version";
+  const report::Explanation mended = report::Explain(view, {});
+  EXPECT_EQ(std::count_if(mended.attempts.begin(), mended.attempts.end(), says), 0);
+}
+
 memory::TrajectoryView Timed() {
   memory::TrajectoryView view = LoadTrajectory("softmax.jsonl");
   memory::StepView& accepted = view.steps.back();

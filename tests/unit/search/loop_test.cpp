@@ -200,7 +200,8 @@ TEST_F(Loop, RepairsEndAfterTheirNumber) {
   loop.task.policy.max_repairs = 2;
   EXPECT_EQ(Run().result.outcome, core::TaskOutcome::kUnchanged);
   const Story story = loop.Story();
-  EXPECT_EQ(Count(story, " repair "), 2u);
+  EXPECT_EQ(Count(story, " repair "), 3u) << "and the reason why there is no other";
+  EXPECT_EQ(Count(story, ": not mended: the limit of 2 repairs is reached"), 1u);
   EXPECT_EQ(Count(story, " evaluate "), 3u);
   EXPECT_EQ(Last(story), "2 plan: no method is left (tiled: failed in round 1)");
 }

@@ -302,6 +302,41 @@ TEST_F(ModelLoop, EachKindOfFailureIsMended) {
     return std::count_if(desk->questions.begin(), desk->questions.end(), of_role);
   };
   EXPECT_EQ(repairs(), 2);
+  const auto story = loop.Story();
+  const std::string first = base::Sha256(loop.judge.quick.at(0)).substr(0, 10);
+  EXPECT_EQ(std::count(story.begin(), story.end(),
+                       "1 repair one_way WHAT=as wrong: not mended: the same failure as " + first),
+            1);
+}
+
+// What is left as it is has its reason in the record.
+TEST_F(ModelLoop, TheRecordSaysWhyAFailedVersionIsNotMended) {
+  const auto abandon =
+      R"({"quote": "off", "cause": "c", "abandon": "no", "summary": "s", "functions": [], "lines": []})";
+  loop.script["a"].fails = core::WrongResult{core::Check::kComparison, "n", "out[3] is off"};
+  loop.script["b"].fails = core::CompileFailed{"k.cu(2): error: b is off"};
+  loop.script["c"].fails = core::Refused{core::Check::kEquivalence, "c is off"};
+  loop.script["d"].fails = core::Faulted{{}, "n"};
+  loop.task.policy.max_repairs = 1;
+  loop.task.policy.max_rounds = 1;
+  Run();
+  Answer(kPlanner, "", PlansOf({"one_way"}));
+  Run();
+  Answer(kOptimizer, "Method: one_way", VersionsOf(R"("a", "b", "c", "d")"));
+  Run();
+  loop.script["as wrong"].fails = core::WrongResult{core::Check::kComparison, "n", "out[4] is off"};
+  Answer(kRepairer, "out[3] is off", RepairOf("as wrong"));
+  for (int mended = 0; mended < 2; ++mended) {
+    Run();
+    ASSERT_EQ(desk->Open().size(), 1u);
+    desk->answers[desk->Open().front()] = abandon;
+  }
+  Run();
+  const auto story = loop.Story();
+  for (const char* reason : {": not mended: the limit of 1 repair is reached",
+                             " WHAT=d: not mended: 3 other failures of this plan's versions come before"})
+    EXPECT_EQ(std::count_if(story.begin(), story.end(), [&](const auto& step) { return step.ends_with(reason); }), 1)
+        << reason;
 }
 
 // What only the full judge finds goes back to whoever wrote it.
