@@ -35,7 +35,7 @@ Result<Consulted> Consult(const Engine& engine, llm::Question question, const Ch
       return none(what);
     }
     std::string& text = std::get<llm::Answered>(answer).text;
-    WW_ASSIGN(auto fault, check(text));
+    WW_ASSIGN(auto fault, check(text, {question.role, llm::IdOf(question)}));
     if (!fault) return Consulted(Accepted{std::move(text)});
     if (question.corrections.size() == kCorrections) return none("the answer cannot be used: " + fault->what);
     question.corrections.push_back(llm::CorrectionOf(text, fault->what));

@@ -101,7 +101,7 @@ class ModelExtractor final : public FeatureExtractor {
     static const std::string schema = ReadingSchema();
     return ConsultFor<WrittenReading, ExtractedFeatures>(
         engine_, MakeQuestion(engine_, core::AgentRole::kFeatureExtractor, std::move(prompt), "reading", schema),
-        [&](const WrittenReading& written) -> Result<Taken<ExtractedFeatures>> {
+        [&](const WrittenReading& written, const core::Origin&) -> Result<Taken<ExtractedFeatures>> {
           auto taken = TakeReading(at, written);
           if (auto* fault = std::get_if<Fault>(&taken)) return Taken<ExtractedFeatures>(std::move(*fault));
           return Taken<ExtractedFeatures>(Proposal<ExtractedFeatures>(

@@ -73,7 +73,7 @@ class ModelPlanner final : public Planner {
         kPlanProperties);
     return ConsultFor<WrittenPlans, core::Plan>(
         engine_, MakeQuestion(engine_, core::AgentRole::kPlanner, std::move(prompt), "plans", schema),
-        [&](WrittenPlans written) -> Result<Taken<core::Plan>> {
+        [&](WrittenPlans written, const core::Origin&) -> Result<Taken<core::Plan>> {
           if (written.plans.empty())
             return Taken<core::Plan>(Proposal<core::Plan>(NoProposal{"the model: " + written.none}));
           std::vector<core::Plan> plans;
@@ -122,7 +122,7 @@ class ModelDiagnoser final : public Diagnoser {
         CauseNames());
     return ConsultFor<WrittenDiagnosis, core::Diagnosis>(
         engine_, MakeQuestion(engine_, core::AgentRole::kDiagnoser, std::move(prompt), "diagnosis", schema),
-        [&](WrittenDiagnosis written) -> Result<Taken<core::Diagnosis>> {
+        [&](WrittenDiagnosis written, const core::Origin&) -> Result<Taken<core::Diagnosis>> {
           if (!QuotesVerdict(written.quote, request.verdict))
             return Taken<core::Diagnosis>(Fault{"quote: these words do not stand in the verdict"});
           core::Diagnosis diagnosis{.quote = std::move(written.quote),
@@ -160,7 +160,7 @@ class ModelCritic final : public Critic {
 "required": ["refuse", "reason"], "additionalProperties": false})";
     return ConsultFor<WrittenCritique, Critique>(
         engine_, MakeQuestion(engine_, core::AgentRole::kCritic, std::move(prompt), "critique", schema),
-        [&](WrittenCritique written) -> Result<Taken<Critique>> {
+        [&](WrittenCritique written, const core::Origin&) -> Result<Taken<Critique>> {
           if (written.refuse && written.reason.empty()) return Taken<Critique>(Fault{"reason: a refusal needs one"});
           return Taken<Critique>(Proposal<Critique>(std::vector{Critique{written.refuse, std::move(written.reason)}}));
         });

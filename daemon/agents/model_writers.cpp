@@ -77,12 +77,12 @@ class ModelGenerator final : public Generator {
         R"("method", "why", "evidence", "expected", "summary", "functions", "lines", "parameters")");
     return ConsultFor<WrittenVersion, Draft>(
         engine_, MakeQuestion(engine_, core::AgentRole::kGenerator, std::move(prompt), "version", schema),
-        [&](WrittenVersion version) -> Result<Taken<Draft>> {
+        [&](WrittenVersion version, const core::Origin& origin) -> Result<Taken<Draft>> {
           auto plan = TakePlan(at, std::move(version.plan), engine_.name);
           if (auto* fault = std::get_if<Fault>(&plan)) return Taken<Draft>(std::move(*fault));
           Draft draft{std::get<core::Plan>(std::move(plan)), {}};
-          WW_ASSIGN(auto attempts,
-                    SplicedAttempts(at, at.base, listing.entry, version.edits, draft.plan.method, version.summary));
+          WW_ASSIGN(auto attempts, SplicedAttempts(at, at.base, listing.entry, version.edits, draft.plan.method,
+                                                   version.summary, origin));
           if (auto* fault = std::get_if<Fault>(&attempts)) return Taken<Draft>(std::move(*fault));
           draft.written = std::get<std::vector<Attempt>>(std::move(attempts));
           return Taken<Draft>(Proposal<Draft>(std::vector<Draft>{std::move(draft)}));
@@ -114,9 +114,9 @@ class ModelOptimizer final : public Optimizer {
                      R"("summary", "functions", "lines", "parameters")");
     return ConsultFor<WrittenChange, Attempt>(
         engine_, MakeQuestion(engine_, core::AgentRole::kOptimizer, std::move(prompt), "change", schema),
-        [&](const WrittenChange& change) -> Result<Taken<Attempt>> {
-          WW_ASSIGN(auto attempts,
-                    SplicedAttempts(at, at.base, listing.entry, change.edits, request.plan.method, change.summary));
+        [&](const WrittenChange& change, const core::Origin& origin) -> Result<Taken<Attempt>> {
+          WW_ASSIGN(auto attempts, SplicedAttempts(at, at.base, listing.entry, change.edits, request.plan.method,
+                                                   change.summary, origin));
           if (auto* fault = std::get_if<Fault>(&attempts)) return Taken<Attempt>(std::move(*fault));
           return Taken<Attempt>(Proposal<Attempt>(std::get<std::vector<Attempt>>(std::move(attempts))));
         });
@@ -156,13 +156,13 @@ class ModelRepairer final : public Repairer {
         R"("quote", "cause", "abandon", "summary", "functions", "lines")");
     return ConsultFor<WrittenRepair, core::Candidate>(
         engine_, MakeQuestion(engine_, core::AgentRole::kRepairer, std::move(prompt), "repair", schema),
-        [&](const WrittenRepair& repair) -> Result<Taken<core::Candidate>> {
+        [&](const WrittenRepair& repair, const core::Origin& origin) -> Result<Taken<core::Candidate>> {
           using P = Proposal<core::Candidate>;
           if (!repair.abandon.empty()) return Taken<core::Candidate>(P(NoProposal{"the model: " + repair.abandon}));
           if (!QuotesVerdict(repair.quote, request.verdict))
             return Taken<core::Candidate>(Fault{"quote: these words do not stand in the verdict"});
           WW_ASSIGN(auto attempts, SplicedAttempts(at, request.failed, listing.entry, repair.edits,
-                                                   request.failed.method, repair.summary));
+                                                   request.failed.method, repair.summary, origin));
           if (auto* fault = std::get_if<Fault>(&attempts)) return Taken<core::Candidate>(std::move(*fault));
           std::vector<core::Candidate> repaired;
           for (Attempt& attempt : std::get<std::vector<Attempt>>(attempts))

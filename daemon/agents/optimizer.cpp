@@ -37,6 +37,7 @@ Result<std::vector<Attempt>> Optimize(const core::SourceRef& source, const std::
                                for (const auto& note : rewritten.notes) summary += (summary.empty() ? "" : "; ") + note;
                                core::Candidate candidate =
                                    MakeCandidate(std::move(rewritten.text), base, plan.method, parameters, summary);
+                               candidate.origin = core::Origin{core::AgentRole::kOptimizer, {}};
                                if (!seen.insert(candidate.hash).second) return core::RewriteRefusal{kChangesNothing, 0};
                                return candidate;
                              },

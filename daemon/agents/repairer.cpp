@@ -75,8 +75,11 @@ Result<Repair> RepairCandidate(const core::SourceRef& source, const std::string&
                                        .parameters = {{"declaration", known->second}}};
     WW_ASSIGN(core::RewriteOutcome outcome, evaluator.Rewrite(request));
     return std::visit(Overload{[&](core::Rewritten& declared) -> Repair {
-                                 return MakeCandidate(std::move(declared.text), base, failed.method, failed.parameters,
-                                                      failed.summary + "; declares " + name);
+                                 core::Candidate candidate =
+                                     MakeCandidate(std::move(declared.text), base, failed.method, failed.parameters,
+                                                   failed.summary + "; declares " + name);
+                                 candidate.origin = core::Origin{core::AgentRole::kRepairer, {}};
+                                 return candidate;
                                },
                                [](core::RewriteRefusal& refusal) -> Repair { return Abandon{refusal.reason}; }},
                       outcome);
@@ -92,7 +95,10 @@ Result<Repair> RepairCandidate(const core::SourceRef& source, const std::string&
   // The ladders are of all methods: one of them may end before.
   if (!attempts && attempts.error().code == ErrorCode::kUsage) return Abandon{attempts.error().message};
   if (!attempts) return Fail(attempts.error());
-  return std::visit(Overload{[](core::Candidate& candidate) -> Repair { return std::move(candidate); },
+  return std::visit(Overload{[](core::Candidate& candidate) -> Repair {
+                               candidate.origin = core::Origin{core::AgentRole::kRepairer, {}};
+                               return std::move(candidate);
+                             },
                              [](core::RewriteRefusal& refusal) -> Repair { return Abandon{refusal.reason}; }},
                     attempts->front().outcome);
 }

@@ -18,8 +18,8 @@ std::string WithLine(const core::Refused& refused) {
 
 Result<std::variant<std::vector<Attempt>, Fault>> SplicedAttempts(const Situation& at, const core::Candidate& changed,
                                                                   const core::EntryText& entry, const Edits& edits,
-                                                                  const std::string& method,
-                                                                  const std::string& summary) {
+                                                                  const std::string& method, const std::string& summary,
+                                                                  const core::Origin& origin) {
   using Outcome = std::variant<std::vector<Attempt>, Fault>;
   auto edited = ApplyEdits(changed.text, entry, edits);
   if (auto* fault = std::get_if<Fault>(&edited)) return Outcome(std::move(*fault));
@@ -36,6 +36,7 @@ Result<std::variant<std::vector<Attempt>, Fault>> SplicedAttempts(const Situatio
     core::Candidate candidate =
         MakeCandidate(std::move(text), at.base, method, variant.parameters,
                       base::Clip(base::CleanText(summary, 2'000), 500) + " (by the model's account)");
+    candidate.origin = origin;
     attempts.push_back({std::move(variant.parameters), std::move(candidate)});
   }
   return Outcome(std::move(attempts));

@@ -15,7 +15,7 @@ namespace warpwright::agents {
 // entry, by the splicer's words.
 Result<std::variant<std::vector<Attempt>, Fault>> SplicedAttempts(const Situation& at, const core::Candidate& changed,
                                                                   const core::EntryText& entry, const Edits& edits,
-                                                                  const std::string& method,
-                                                                  const std::string& summary);
+                                                                  const std::string& method, const std::string& summary,
+                                                                  const core::Origin& origin);
 
 }  // namespace warpwright::agents

@@ -98,9 +98,12 @@ class Carrying {
     for (const std::string& text : {merged ? *merged : winner.text, winner.text}) {
       WW_ASSIGN(const core::SpliceOutcome outcome,
                 services_.candidates.evaluator.Splice({original_, text, spec().entry, /*keeps_comments=*/true}));
-      if (const auto* rewritten = std::get_if<core::Rewritten>(&outcome))
-        return agents::MakeCandidate(rewritten->text, winner, winner.method, winner.parameters,
-                                     "spliced into a later version of the file");
+      if (const auto* rewritten = std::get_if<core::Rewritten>(&outcome)) {
+        core::Candidate carried = agents::MakeCandidate(rewritten->text, winner, winner.method, winner.parameters,
+                                                        "spliced into a later version of the file");
+        carried.origin = winner.origin;
+        return carried;
+      }
       refusal = Refuse(core::VerdictMessage(std::get<core::Refused>(outcome)));
     }
     return refusal;

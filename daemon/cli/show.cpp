@@ -33,7 +33,9 @@ json ToJson(const report::Explanation& e) {
                         {"outcome", Name(a.outcome)},
                         {"message", a.message},
                         {"gain", a.gain ? json(*a.gain) : json(nullptr)},
-                        {"accepted", a.accepted}});
+                        {"accepted", a.accepted},
+                        {"agent", a.agent},
+                        {"question", a.question}});
   json computes = nullptr;
   if (e.computes && !e.computes->why_not.empty()) computes = {{"why_not", e.computes->why_not}};
   else if (e.computes)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/fields.h"
 #include "base/hash.h"
 #include "memory/sqlite.h"
 #include "memory/step_json.h"
@@ -29,7 +30,9 @@ constexpr const char* kMigrations[] = {
          task INTEGER NOT NULL REFERENCES task(id) ON DELETE CASCADE, hash TEXT NOT NULL REFERENCES content(hash),
          parent TEXT NOT NULL, method TEXT NOT NULL, parameters TEXT NOT NULL, summary TEXT NOT NULL,
          PRIMARY KEY (task, hash));
-       CREATE INDEX candidate_by_content ON candidate(hash);)"};
+       CREATE INDEX candidate_by_content ON candidate(hash);)",
+    R"(ALTER TABLE candidate ADD COLUMN agent TEXT NOT NULL DEFAULT '';
+       ALTER TABLE candidate ADD COLUMN question TEXT NOT NULL DEFAULT '';)"};
 
 constexpr std::pair<StepKind, std::string_view> kStepKinds[] = {{StepKind::kBaseline, "baseline"},
                                                                 {StepKind::kPlan, "plan"},
@@ -45,6 +48,11 @@ constexpr std::pair<StepKind, std::string_view> kStepKinds[] = {{StepKind::kBase
 
 std::string TaskIdentity(const TaskKey& key) {
   return base::Hasher().Add(key.kernel).Add(key.base_hash).Add(key.device).Add(key.config_digest).Finish();
+}
+
+std::optional<core::Origin> OriginOf(const std::string& agent, std::string question) {
+  const auto role = base::ParseName<core::AgentRole>(agent);
+  return role ? std::optional(core::Origin{*role, std::move(question)}) : std::nullopt;
 }
 
 // Links a failed step to its repair: a later step that names it and passed.
@@ -218,10 +226,11 @@ Status Trajectory::PutCandidate(TaskId task, const core::Candidate& candidate) {
     Prepare(s.db, "INSERT INTO content(hash, text) VALUES (?,?) ON CONFLICT DO NOTHING", candidate.hash, candidate.text)
         .exec();
     Prepare(s.db,
-            "INSERT INTO candidate(task, hash, parent, method, parameters, summary) VALUES (?,?,?,?,?,?) "
-            "ON CONFLICT DO NOTHING",
+            "INSERT INTO candidate(task, hash, parent, method, parameters, summary, agent, question) "
+            "VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING",
             task, candidate.hash, candidate.parent, candidate.method, EncodeParameters(candidate.parameters),
-            candidate.summary)
+            candidate.summary, candidate.origin ? std::string(core::Name(candidate.origin->agent)) : std::string(),
+            candidate.origin ? candidate.origin->question : std::string())
         .exec();
   });
 }
@@ -229,17 +238,18 @@ Status Trajectory::PutCandidate(TaskId task, const core::Candidate& candidate) {
 Result<std::optional<core::Candidate>> Trajectory::FindCandidate(TaskId task, std::string_view hash) {
   State& s = *state_;
   return Guarded(s.db, [&]() -> Result<std::optional<core::Candidate>> {
-    SQLite::Statement rows =
-        Prepare(s.db,
-                "SELECT hash, text, parent, method, parameters, summary FROM candidate JOIN content USING (hash) "
-                "WHERE task = ? AND hash = ?",
-                task, std::string(hash));
+    SQLite::Statement rows = Prepare(s.db,
+                                     "SELECT hash, text, parent, method, parameters, summary, agent, question "
+                                     "FROM candidate JOIN content USING (hash) "
+                                     "WHERE task = ? AND hash = ?",
+                                     task, std::string(hash));
     if (!rows.executeStep()) return std::optional<core::Candidate>();
     core::Candidate candidate{.hash = rows.getColumn(0),
                               .text = rows.getColumn(1),
                               .parent = rows.getColumn(2),
                               .method = rows.getColumn(3),
-                              .summary = rows.getColumn(5)};
+                              .summary = rows.getColumn(5),
+                              .origin = OriginOf(rows.getColumn(6), rows.getColumn(7))};
     WW_ASSIGN(candidate.parameters, DecodeParameters(rows.getColumn(4).getString()));
     if (base::Sha256(candidate.text) != candidate.hash)
       return Fail(ErrorCode::kCorrupt,
@@ -279,11 +289,12 @@ Result<TrajectoryView> Trajectory::View(TaskId task) {
     while (steps.executeStep()) {
       WW_ASSIGN(view.steps.emplace_back(), s.ReadStep(steps));
     }
-    SQLite::Statement candidates =
-        Prepare(s.db, "SELECT hash, parent, method, summary, parameters FROM candidate WHERE task = ?", task);
+    SQLite::Statement candidates = Prepare(
+        s.db, "SELECT hash, parent, method, summary, parameters, agent, question FROM candidate WHERE task = ?", task);
     while (candidates.executeStep()) {
       auto candidate = candidates.getColumns<CandidateView, 4>();
       WW_ASSIGN(candidate.parameters, DecodeParameters(candidates.getColumn(4).getString()));
+      candidate.origin = OriginOf(candidates.getColumn(5), candidates.getColumn(6));
       view.candidates.emplace(candidate.hash, std::move(candidate));
     }
     LinkRepairs(view);

@@ -117,6 +117,7 @@ struct StepView {
 struct CandidateView {
   std::string hash, parent, method, summary;
   std::map<std::string, std::string> parameters;
+  std::optional<core::Origin> origin;  // none: the original, or stored before origins were
 };
 struct TrajectoryView {
   TaskSummary task;

@@ -378,6 +378,11 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
     e.attempts.push_back(RowOf(step, speed_of, 1.0, lineage));
     auto& row = e.attempts.back();
     if (!rounds.contains(row.round)) row.round = kNoRound;
+    if (const auto version = view.candidates.find(step.record.candidate);
+        version != view.candidates.end() && version->second.origin) {
+      row.agent = core::Name(version->second.origin->agent);
+      row.question = Short(version->second.origin->question);
+    }
     if (const auto why = unmended.find(step.record.candidate); why != unmended.end() && !row.gain && !row.id.empty())
       row.message += "; " + why->second;
     if (step.record.kind == memory::StepKind::kEvaluate && step.outcome) {

@@ -82,6 +82,8 @@ struct AttemptRow {
   bool accepted = false;       // became the base
   // Its text was judged before, in this round: it is no further evaluation.
   std::optional<int> repeats_round = {};
+  // Who wrote it; its question to a language model stands among those of the conversation, by its first digits.
+  std::string agent = {}, question = {};
 };
 struct PredictionRow {
   std::string field;

@@ -199,6 +199,10 @@ std::string_view NoteOf(const std::vector<AttemptRow>& attempts, size_t index) {
   return message;
 }
 
+std::string WriterOf(const AttemptRow& attempt) {
+  return attempt.question.empty() ? std::string() : fmt::format("{}, question {}", attempt.agent, attempt.question);
+}
+
 bool IsSlower(const CaseRow& row) {
   return row.decision == core::TimingDecision::kSlower || (!row.decision && row.after_us > row.before_us * 1.005);
 }

@@ -33,6 +33,8 @@ std::string OutcomeWords(AttemptOutcome outcome);  // "wrong result"
 std::string VerdictWords(const AttemptRow& attempt);
 // What is said of attempt `index`; "as above" where the one before says the same, as settings of one method do.
 std::string_view NoteOf(const std::vector<AttemptRow>& attempts, size_t index);
+// "optimizer, question 3fa2b1"; empty: no language model wrote it.
+std::string WriterOf(const AttemptRow& attempt);
 // "1.93x (1.91 to 1.95)", "0.96x (0.95 to 0.98), slower"
 std::string SpeedupWords(const CaseRow& row);
 bool IsSlower(const CaseRow& row);

@@ -116,13 +116,15 @@ std::string AttemptTable(const Explanation& e) {
   out += Row({Num("round"), "method", "result", Num("gain"), "note"}, "th");
   for (size_t i = 0; i < e.attempts.size(); ++i) {
     const AttemptRow& a = e.attempts[i];
+    const std::string by = WriterOf(a);
     const std::string result = a.accepted ? "<span class=\"good-text\">new base</span>"
                                : a.gain || a.outcome == AttemptOutcome::kNotApplicable
                                    ? VerdictWords(a)
                                    : "<span class=\"bad-text\">" + EscapeHtml(VerdictWords(a)) + "</span>";
     out += Row({Num(RoundCell(a)),
                 EscapeHtml(a.method) +
-                    (a.parameters.empty() ? "" : "<br><span class=\"soft\">" + EscapeHtml(a.parameters) + "</span>"),
+                    (a.parameters.empty() ? "" : "<br><span class=\"soft\">" + EscapeHtml(a.parameters) + "</span>") +
+                    (by.empty() ? "" : "<br><span class=\"soft\">by the " + EscapeHtml(by) + "</span>"),
                 result, Num(a.gain ? FormatGain(*a.gain) : ""), EscapeHtml(NoteOf(e.attempts, i), 600)});
   }
   return out + "</table></div>\n";

@@ -44,7 +44,8 @@ void Attempts(std::string& out, const Explanation& e) {
       Effort(e.counts), e.seconds, PlanList(e));
   for (size_t i = 0; i < e.attempts.size(); ++i) {
     const AttemptRow& a = e.attempts[i];
-    const std::string method = a.method + (a.parameters.empty() ? "" : " (" + a.parameters + ")");
+    const std::string by = WriterOf(a), method = a.method + (a.parameters.empty() ? "" : " (" + a.parameters + ")") +
+                                                 (by.empty() ? "" : ", by the " + by);
     const std::string result = a.accepted ? "**new base**" : EscapeMarkdown(VerdictWords(a));
     out += fmt::format("| {} | {} | {} | {} | {} |\n", RoundCell(a), EscapeMarkdown(method), result,
                        a.gain ? FormatGain(*a.gain) : "", EscapeMarkdown(NoteOf(e.attempts, i), 300));

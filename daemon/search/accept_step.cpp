@@ -65,8 +65,10 @@ Result<memory::StepOutcome> SpliceAndJudge(RefineRun& run, const Base& base) {
     return outcome;
   }
   core::Candidate winner = best;
-  if (const std::string& text = std::get<core::Rewritten>(spliced).text; text != best.text)
+  if (const std::string& text = std::get<core::Rewritten>(spliced).text; text != best.text) {
     winner = agents::MakeCandidate(text, best, best.method, best.parameters, "spliced into the original file");
+    winner.origin = best.origin;
+  }
   WW_TRY(run.services.trajectory.PutCandidate(run.id, winner));
   return JudgeWinner(run, base, winner);
 }

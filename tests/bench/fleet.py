@@ -177,7 +177,7 @@ class Fleet:
                 db.execute("INSERT INTO step(task, identity, kind, base, candidate, method, record, outcome, started, finished) SELECT ?, identity, kind, base, "
                            "candidate, method, record, outcome, started, finished FROM step WHERE task = ?", (new, source))
                 db.execute("INSERT INTO content SELECT ? || hash, text FROM content WHERE hash IN (SELECT hash FROM candidate WHERE task = ?)", (age, source))
-                db.execute("INSERT INTO candidate SELECT ?, ? || hash, parent, method, parameters, summary FROM candidate WHERE task = ?", (new, age, source))
+                db.execute("INSERT INTO candidate SELECT ?, ? || hash, parent, method, parameters, summary, agent, question FROM candidate WHERE task = ?", (new, age, source))
 
     def age_store(self, jobs):
         """So many jobs that ended long before those of the run."""

@@ -183,10 +183,31 @@ TEST_F(TrajectoryFile, CandidatesByContent) {
   EXPECT_EQ((*found)->text, candidate.text);
   EXPECT_EQ((*found)->parameters, candidate.parameters);
   EXPECT_EQ((*found)->summary, "did m");
+  EXPECT_EQ((*found)->origin, std::nullopt);
+  core::Candidate written = MakeCandidate("written", "parent", "m");
+  written.origin = core::Origin{core::AgentRole::kRepairer, "the question"};
+  ASSERT_TRUE(t.PutCandidate(task, written));
+  EXPECT_EQ((*t.FindCandidate(task, written.hash))->origin, written.origin);
+  EXPECT_EQ(t.View(task)->candidates.at(written.hash).origin, written.origin);
   EXPECT_FALSE(*t.FindCandidate(task, "absent"));
   core::Candidate lie = candidate;
   lie.text = "other";
   EXPECT_FALSE(t.PutCandidate(task, lie));
+}
+
+TEST_F(TrajectoryFile, VersionsOfTheFirstSchemaHaveNoOrigin) {
+  const core::Candidate candidate = MakeCandidate("text", "parent", "m");
+  {
+    memory::Trajectory t = Open();
+    ASSERT_TRUE(t.PutCandidate(t.BeginTask(key_)->id, candidate));
+  }
+  Execute(
+      "ALTER TABLE candidate DROP COLUMN agent; ALTER TABLE candidate DROP COLUMN question; PRAGMA user_version = 1");
+  memory::Trajectory t = Open();
+  const auto found = t.FindCandidate(t.BeginTask(key_)->id, candidate.hash);
+  ASSERT_TRUE(found && *found) << found.error().Format();
+  EXPECT_EQ((*found)->text, "text");
+  EXPECT_EQ((*found)->origin, std::nullopt);
 }
 
 TEST_F(TrajectoryFile, ViewHoldsEverythingThatTheReportNeeds) {

@@ -181,6 +181,19 @@ TEST(Explain, AFailedVersionThatIsNotMendedSaysWhy) {
   EXPECT_EQ(std::count_if(mended.attempts.begin(), mended.attempts.end(), says), 0);
 }
 
+TEST(Explain, AVersionOfAModelNamesItsQuestion) {
+  memory::TrajectoryView view = LoadTrajectory("softmax.jsonl");
+  const auto evaluated = std::find_if(view.steps.begin(), view.steps.end(), [](const memory::StepView& step) {
+    return step.record.kind == memory::StepKind::kEvaluate;
+  });
+  ASSERT_NE(evaluated, view.steps.end());
+  view.candidates[evaluated->record.candidate].origin = core::Origin{core::AgentRole::kRepairer, "0123456789abcdef"};
+  const report::Explanation e = report::Explain(view, SoftmaxContext());
+  EXPECT_EQ(e.attempts.front().agent, "repairer");
+  for (const std::string& text : {report::RenderMarkdown(e), report::RenderHtml(e)})
+    EXPECT_NE(text.find("by the repairer, question 0123456789"), std::string::npos);
+}
+
 memory::TrajectoryView Timed() {
   memory::TrajectoryView view = LoadTrajectory("softmax.jsonl");
   memory::StepView& accepted = view.steps.back();

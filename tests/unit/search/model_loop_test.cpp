@@ -632,6 +632,40 @@ TEST_F(ModelLoop, AModelThatFindsNothingIsNotAskedForEver) {
   EXPECT_EQ(loop.View().task.result->outcome, core::TaskOutcome::kUnchanged);
 }
 
+// Each version that a model wrote is from a question that was asked in this task; the transformations' are from none.
+void ExpectOrigins(const memory::TrajectoryView& view, size_t written) {
+  std::map<std::string, std::string> asked;  // question -> who
+  for (const memory::StepView& step : view.steps)
+    if (step.record.kind == memory::StepKind::kAsk && step.outcome) asked[step.record.candidate] = step.record.method;
+  std::set<std::string> questions;
+  for (const auto& [hash, version] : view.candidates) {
+    EXPECT_EQ(version.origin.has_value(), hash != view.task.key.base_hash) << version.method;
+    if (!version.origin || version.method == "fast") continue;
+    EXPECT_EQ(asked[version.origin->question], core::Name(version.origin->agent)) << version.method;
+    questions.insert(version.origin->question);
+  }
+  EXPECT_EQ(questions.size(), written);
+}
+
+TEST_F(ModelLoop, EachVersionHasItsOrigin) {
+  loop.AddMethod("fast", {.gain = 2, .gain_of_case = {}, .fails = {}});
+  loop.script["quick"].gain = 3;
+  Run();
+  Answer(kPlanner, "", PlansOf({"one_way"}));
+  Run();
+  Answer(kOptimizer, "Method: one_way", "{}");
+  Run();
+  ASSERT_EQ(desk->Open().size(), 1u) << "asked again with what is wrong, which is another question";
+  desk->answers[desk->Open().front()] = ChangeOf("quick");
+  Run();
+  const memory::TrajectoryView view = loop.View();
+  ExpectOrigins(view, 1);
+  for (const auto& [hash, version] : view.candidates)
+    if (version.method == "fast") {
+      EXPECT_EQ(version.origin, (core::Origin{core::AgentRole::kOptimizer, ""}));
+    }
+}
+
 // The process ends at any write of a run whose answers are all there; the next goes on, asks nothing that was answered,
 // and judges nothing again.
 TEST_F(ModelLoop, KilledAnywhereItEndsTheSame) {
@@ -671,6 +705,7 @@ TEST_F(ModelLoop, KilledAnywhereItEndsTheSame) {
     EXPECT_EQ(resumed->result.best_hash, expected.result.best_hash);
     EXPECT_EQ(resumed->result.gain, expected.result.gain);
     EXPECT_EQ(desk->questions.size(), questions) << "no other question is asked";
+    ExpectOrigins(again.View(), 3);
     int twice = 0;
     for (const auto& [id, times] : desk->times_asked) twice += times - 1;
     EXPECT_LE(twice, 1) << "at most the one whose answer was not stored yet";
