@@ -219,8 +219,7 @@ TEST(ModelRunThroughTheExchange, WhileOneKernelWaitsAnotherIsOptimized) {
     done = place.Optimize("transport: offline, folder: " + exchange.string(), folder.path() / "transcripts");
     ASSERT_EQ(done.exit_code, 75) << done.err << done.out;
     const json out = json::parse(done.out);
-    for (const json& kernel : out.at("kernels"))
-      (kernel.at("name") == "leakyReLU" ? waits : answered) = kernel;
+    for (const json& kernel : out.at("kernels")) (kernel.at("name") == "leakyReLU" ? waits : answered) = kernel;
     EXPECT_EQ(waits.at("outcome"), "unfinished") << waits.dump(1);
     EXPECT_EQ(waits.at("pending").size(), 1u) << "the same question each time";
     if (!answered.contains("pending")) break;

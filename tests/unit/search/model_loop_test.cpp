@@ -482,6 +482,31 @@ TEST_F(ModelLoop, ABuiltInPlanGoesOnWhileTheOneOfAModelIsWaitedFor) {
   EXPECT_EQ(std::count(story.begin(), story.end(), "1 accept one_way: new base, 3.00x over the one before"), 1);
 }
 
+// Whoever else plans: what is not worth its time is not tried beside the others' plans either.
+TEST_F(ModelLoop, APlanThatIsNotWorthItsTimeIsDroppedByItself) {
+  loop.AddMethod("first", {.gain = 1.5, .gain_of_case = {}, .fails = {}});
+  loop.AddMethod("late", {.gain = 1.5, .gain_of_case = {}, .fails = {}});
+  loop.library.methods["late"].gain_typical = 1.0001;
+  loop.script["quick"].gain = 3;
+  loop.judge.per_review = std::chrono::seconds(20);
+  All(kPlanner);
+  Run();
+  Answer(kPlanner, "", R"({"none": "nothing", "plans": []})");
+  Run();
+  Answer(kPlanner, "", PlansOf({"vain_way"}));
+  Run();
+  Answer(kOptimizer, "Method: vain_way", ChangeOf("vain"));
+  Run();
+  Answer(kPlanner, "| vain_way |", PlansOf({"one_way"}));
+  Run();
+  Answer(kOptimizer, "Method: one_way", ChangeOf("quick"));
+  Run();
+  const auto story = loop.Story();
+  EXPECT_EQ(std::count(story.begin(), story.end(), "3 evaluate one_way: measured 3.00"), 1);
+  const auto is_late = [](const std::string& step) { return step.find(" evaluate late") != step.npos; };
+  EXPECT_EQ(std::count_if(story.begin(), story.end(), is_late), 0);
+}
+
 TEST_F(ModelLoop, VersionsOfATransformationGoOnWhileThoseOfAModelAreWaitedFor) {
   loop.AddMethod("fast", {.gain = 2, .gain_of_case = {}, .fails = {}});
   loop.script["quick"].gain = 3;
