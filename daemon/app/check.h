@@ -23,6 +23,7 @@ struct CheckServices {
 // their sizes.
 enum class CaseFate {
   kCompared,
+  kComparedOnly,
   kTimedOnly,
   kTooLarge,
   kOtherDevice,

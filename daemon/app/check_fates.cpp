@@ -35,7 +35,7 @@ uint64_t ThreadInstructions(const core::Measured& measured) {
 }
 
 CaseFate FateOf(const judge::CaseStatus& status) {
-  if (status.verified) return CaseFate::kCompared;
+  if (status.verified) return status.measured ? CaseFate::kCompared : CaseFate::kComparedOnly;
   if (!status.check) return status.measured ? CaseFate::kTimedOnly : CaseFate::kRefused;
   if (*status.check == core::Check::kToleranceSelfTest) return CaseFate::kCannotTell;
   if (*status.check == core::Check::kOtherDevice) return CaseFate::kOtherDevice;
@@ -48,6 +48,7 @@ CaseFate FateOf(const judge::CaseStatus& status) {
 std::string_view Name(CaseFate fate) {
   switch (fate) {
     case CaseFate::kCompared: return "compared and timed";
+    case CaseFate::kComparedOnly: return "compared, not timed";
     case CaseFate::kTimedOnly: return "timed, not compared in full";
     case CaseFate::kTooLarge: return "too large";
     case CaseFate::kOtherDevice: return "for another device";
@@ -64,15 +65,21 @@ Result<CheckedKernel> FindFates(const Workspace& workspace, const core::Manifest
                                 const core::KernelSpec& spec, const std::string& toolchain, core::Evaluator& worker) {
   CheckedKernel kernel{spec.name, spec.entry, {}};
   const bool simulated = !workspace.device().gpu;
+  const judge::JudgeOptions limits;
   std::vector<uint64_t> bytes;
   size_t smallest = spec.cases.size();
   for (const core::Case& c : spec.cases) {
     kernel.cases.push_back({.name = c.name});
     bytes.push_back(BytesOfCase(spec, c));
-    const bool here = c.on.contains(simulated ? core::DeviceKind::kSim : core::DeviceKind::kCuda);
-    if (!here) kernel.cases.back().fate = CaseFate::kOtherDevice;
     const size_t index = kernel.cases.size() - 1;
-    if (here && (smallest == spec.cases.size() || bytes[index] < bytes[smallest])) smallest = index;
+    if (c.on.contains(simulated ? core::DeviceKind::kSim : core::DeviceKind::kCuda)) {
+      if (smallest == spec.cases.size() || bytes[index] < bytes[smallest]) smallest = index;
+    } else if (!simulated && bytes[index] <= limits.small_case_bytes) {
+      kernel.cases[index] = {
+          .name = c.name, .fate = CaseFate::kComparedOnly, .why = "the manifest marks it for other devices"};
+    } else {
+      kernel.cases[index].fate = CaseFate::kOtherDevice;
+    }
   }
   if (smallest == spec.cases.size()) return kernel;
 
@@ -100,7 +107,6 @@ Result<CheckedKernel> FindFates(const Workspace& workspace, const core::Manifest
     tried.why = core::VerdictMessage(baseline.original);
   }
   // On a simulator, work grows with the bytes at least: what is too large by this estimate is too large.
-  const judge::JudgeOptions limits;
   const double instructions = measured == nullptr ? 0 : static_cast<double>(ThreadInstructions(*measured));
   for (size_t i = 0; i < kernel.cases.size(); ++i) {
     CheckedCase& c = kernel.cases[i];
@@ -111,11 +117,11 @@ Result<CheckedKernel> FindFates(const Workspace& workspace, const core::Manifest
     }
     const double work =
         instructions * static_cast<double>(bytes[i]) / static_cast<double>(std::max<uint64_t>(bytes[smallest], 1));
+    if (c.fate == CaseFate::kComparedOnly) continue;
     c.fate = CaseFate::kCompared;
-    if (simulated && bytes[i] > limits.max_case_bytes) {
+    if (bytes[i] > limits.max_case_bytes) {
       c.fate = CaseFate::kTooLarge;
-      c.why =
-          fmt::format("{} MiB of buffers; at most {} MiB are simulated", bytes[i] >> 20, limits.max_case_bytes >> 20);
+      c.why = fmt::format("{} MiB of buffers; at most {} MiB are handled", bytes[i] >> 20, limits.max_case_bytes >> 20);
     } else if (simulated && work > static_cast<double>(limits.verify_instructions)) {
       c.fate = CaseFate::kTimedOnly;
       c.why = fmt::format("about {:.0f} million instructions, more than the {} million that are run whole", work / 1e6,

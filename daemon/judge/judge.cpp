@@ -13,7 +13,6 @@ namespace warpwright::judge {
 namespace {
 
 constexpr double kMaxTightening = 4096;
-constexpr uint64_t kSmallCaseBytes = 16u << 20;
 
 uint64_t ThreadInstructions(const std::vector<core::LaunchReport>& launches) {
   uint64_t sum = 0;
@@ -225,7 +224,7 @@ Result<std::optional<core::Verdict>> Judge::State::MeasureOriginal(const core::C
   // A GPU is quick to verify what is small enough for the simulator, and its own cases may be too large or too
   // ill-conditioned to tell a wrong result.
   const bool timed = c.on.contains(kind);
-  if (!timed && (on_simulator() || bytes > kSmallCaseBytes)) {
+  if (!timed && (on_simulator() || bytes > options.small_case_bytes)) {
     status.check = core::Check::kOtherDevice;
     status.note = "the manifest marks it for other devices";
     return std::optional<core::Verdict>();

@@ -94,9 +94,9 @@ struct JudgeOptions {
   std::function<Result<uint64_t>(const std::string& of)> draw_secret = {};
   uint64_t verify_instructions = 40'000'000;  // thread instructions of one run
   uint64_t sample_instructions = 20'000'000;  // of one measurement
-  uint64_t max_case_bytes =
-      1ull << 30;  // of all buffers; larger cases are skipped on the simulator, and this is reported
-  uint64_t max_long_bytes = 96u << 20;          // of shapes that are long in one dimension, or of many elements
+  uint64_t max_case_bytes = 1ull << 30;       // of all buffers; larger cases are skipped, and this is reported
+  uint64_t small_case_bytes = 16u << 20;  // up to so many a GPU verifies cases that are marked for the simulator alone
+  uint64_t max_long_bytes = 96u << 20;    // of shapes that are long in one dimension, or of many elements
   uint64_t max_long_instructions = 80'000'000;  // of the original there
   uint64_t guard_bytes = 64u << 10;
   uint64_t max_input_bytes = 64u << 20;    // of a case on which a GPU's candidates are tried with all inputs

@@ -74,10 +74,11 @@ class AppTest : public testing::Test {
     for (const std::string& name : names) repository_.Write(name + ".cu", "// original " + name + "\n");
     return repository_.Commit("kernels");
   }
-  app::Workspace Open(std::vector<std::string> kernels = {}) const {
-    return app::Workspace(std::move(*repo::Repository::Open(repository_.path())), folder_.path(),
-                          app::TargetDevice{.name = "sim:h200", .chip = *config::LoadChip("h200"), .gpu = {}},
-                          std::move(kernels));
+  app::Workspace Open(std::vector<std::string> kernels = {}, const std::optional<core::GpuFacts>& gpu = {}) const {
+    return app::Workspace(
+        std::move(*repo::Repository::Open(repository_.path())), folder_.path(),
+        app::TargetDevice{.name = gpu ? "cuda:0" : "sim:h200", .chip = *config::LoadChip("h200"), .gpu = gpu},
+        std::move(kernels));
   }
   app::ToolchainSource toolchain() {
     return [this]() -> Result<std::string> {

@@ -32,16 +32,17 @@ class CheckTest : public AppTest {
     CommitKernels({"a"});
   }
   app::CheckReport Check(std::vector<std::string> kernels = {}) {
-    auto report = app::CheckRepository(Open(std::move(kernels)), {device_,
-                                                                  [this]() -> Result<skills::SkillLibrary> {
-                                                                    if (!skills_) return Fail(skills_.error());
-                                                                    return skills::SkillLibrary();
-                                                                  },
-                                                                  toolchain()});
+    auto report = app::CheckRepository(Open(std::move(kernels), gpu_), {device_,
+                                                                        [this]() -> Result<skills::SkillLibrary> {
+                                                                          if (!skills_) return Fail(skills_.error());
+                                                                          return skills::SkillLibrary();
+                                                                        },
+                                                                        toolchain()});
     EXPECT_TRUE(report) << report.error().Format();
     return report.value_or(app::CheckReport());
   }
   Status skills_;
+  std::optional<core::GpuFacts> gpu_;
 };
 
 TEST_F(CheckTest, AGoodRepositoryHasNoComplaint) {
@@ -69,6 +70,31 @@ TEST_F(CheckTest, SaysWhatWillBecomeOfEveryCase) {
   EXPECT_NE(cases[1].why.find("million instructions"), std::string::npos) << cases[1].why;
   EXPECT_EQ(cases[2].fate, app::CaseFate::kTooLarge);
   EXPECT_EQ(cases[3].fate, app::CaseFate::kOtherDevice);
+}
+
+// The judge's limits hold on both kinds of devices; a GPU compares what is small and marked for the simulator alone.
+TEST_F(CheckTest, SaysWhatWillBecomeOfEveryCaseOnAGpu) {
+  gpu_.emplace();
+  repository_.Write(".warpwright.yml",
+                    ManifestOf(ElementwiseEntry("a",
+                                                "{name: small, N: 1000}\n      - {name: large, N: 4000000}\n"
+                                                "      - {name: huge, N: 400000000}\n"
+                                                "      - {name: odd, N: 10, on: [sim]}\n"
+                                                "      - {name: simulated, N: 4000000, on: [sim]}",
+                                                "launch")));
+  const app::CheckReport report = Check();
+  ASSERT_TRUE(report.errors.empty()) << report.errors[0].Format();
+  ASSERT_EQ(report.fates.size(), 1u);
+  std::map<std::string, std::string> fates;
+  for (const app::CheckedCase& c : report.fates[0].cases) {
+    fates[c.name] = Name(c.fate);
+    EXPECT_EQ(c.tried, c.name == "small");
+  }
+  EXPECT_EQ(fates, (std::map<std::string, std::string>{{"small", "compared and timed"},
+                                                       {"large", "compared and timed"},
+                                                       {"huge", "too large"},
+                                                       {"odd", "compared, not timed"},
+                                                       {"simulated", "for another device"}}));
 }
 
 TEST_F(CheckTest, SaysWhatWillBeRefused) {
