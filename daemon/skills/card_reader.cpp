@@ -179,6 +179,9 @@ class CardReader {
     const config::YamlNode* node = map.Find("transform");
     if (node == nullptr) return;
     card.transform = map.String("transform");
+    if (map.Find("cause") == nullptr)
+      diagnostics_.Add(*node, "a card with a 'transform' needs a 'cause'",
+                       "say in up to three sentences why it helps, with {name.before} and {name.after}");
     const TransformSignature* signature = FindTransformSignature(card.transform);
     if (signature == nullptr) {
       std::vector<std::string_view> ids;

@@ -52,9 +52,12 @@ sources: [{title: "t", url: "https://example.org/"}]
 )" + more;
 }
 
+constexpr const char* kCause =
+    "\ncause: [\"It waited for {latency_pct.before} of its time, now {latency_pct.after}.\"]";
+
 std::map<std::string, std::string> Files() {
   return {{"policy.yml", kPolicy},
-          {"methods/tune.yml", Card("tune", "transform: launch_retune\n")},
+          {"methods/tune.yml", Card("tune", "transform: launch_retune" + std::string(kCause) + "\n")},
           {"methods/wide.yml", Card("wide", "preconditions: [{field: access_bytes, below: 8, reason: \"narrow\"}]\n")}};
 }
 std::string Replaced(std::string text, const std::string& from, const std::string& to) {
@@ -163,35 +166,25 @@ TEST(Library, DefectsAreNamedWithTheirPlace) {
        "unknown method 'nothing'"},
       {"methods/tune.yml", "transform: launch_retune", "transform: launch_retune\nconflicts: [tune]",
        "refers to itself"},
-      {"methods/tune.yml", "transform: launch_retune", "transform: launch_retune\ncause: [\"It waits.\"]",
-       "bound to no figure"},
-      {"methods/tune.yml", "transform: launch_retune",
-       "transform: launch_retune\ncause: [\"{latency.before} and {latency.after}\"]",
+      {"methods/tune.yml", kCause, "", "lib/methods/tune.yml:12:12: a card with a 'transform' needs a 'cause'"},
+      {"methods/tune.yml", kCause, "\ncause: [\"It waits.\"]", "bound to no figure"},
+      {"methods/tune.yml", kCause, "\ncause: [\"{latency.before} and {latency.after}\"]",
        "'latency' is not one of the card's expected changes"},
-      {"methods/tune.yml", "transform: launch_retune", "transform: launch_retune\ncause: [\"{latency_pct.before}\"]",
-       "it gives 'latency_pct' before only"},
-      {"methods/tune.yml", "transform: launch_retune",
-       "transform: launch_retune\ncause: [\"{latency_pct.before} became {latency_pct.after}.\"]",
+      {"methods/tune.yml", kCause, "\ncause: [\"{latency_pct.before}\"]", "it gives 'latency_pct' before only"},
+      {"methods/tune.yml", kCause, "\ncause: [\"{latency_pct.before} became {latency_pct.after}.\"]",
        "begins with a figure"},
-      {"methods/tune.yml", "transform: launch_retune",
-       "transform: launch_retune\ncause: [\"A[ of {latency_pct.before}] {latency_pct.before} {latency_pct.after}.\"]",
-       "does not end with .is"},
-      {"methods/tune.yml", "transform: launch_retune",
-       "transform: launch_retune\ncause: [\"A[ of {latency.is}] {latency_pct.before} {latency_pct.after}.\"]",
+      {"methods/tune.yml", kCause,
+       "\ncause: [\"A[ of {latency_pct.before}] {latency_pct.before} {latency_pct.after}.\"]", "does not end with .is"},
+      {"methods/tune.yml", kCause, "\ncause: [\"A[ of {latency.is}] {latency_pct.before} {latency_pct.after}.\"]",
        "'latency' is no field of the evidence"},
-      {"methods/tune.yml", "transform: launch_retune",
-       "transform: launch_retune\ncause: [\"A[ of many {latency_pct.before} {latency_pct.after}.\"]",
+      {"methods/tune.yml", kCause, "\ncause: [\"A[ of many {latency_pct.before} {latency_pct.after}.\"]",
        "its brackets do not match"},
-      {"methods/tune.yml", "transform: launch_retune",
-       "transform: launch_retune\ncause: [\"A[ row] {latency_pct.before} {latency_pct.after}.\"]",
+      {"methods/tune.yml", kCause, "\ncause: [\"A[ row] {latency_pct.before} {latency_pct.after}.\"]",
        "brackets without a {name.is}"},
-      {"methods/tune.yml", "transform: launch_retune",
-       "transform: launch_retune\ncause: [\"A {threads_per_block.is} {latency_pct.before} {latency_pct.after}.\"]",
+      {"methods/tune.yml", kCause, "\ncause: [\"A {threads_per_block.is} {latency_pct.before} {latency_pct.after}.\"]",
        "ends with neither .before nor .after"},
-      {"methods/tune.yml", "transform: launch_retune", "transform: launch_retune\ncause: [\"{latency_pct}\"]",
-       "ends with neither .before nor .after"},
-      {"methods/tune.yml", "transform: launch_retune", "transform: launch_retune\ncause: [\"{latency_pct.before\"]",
-       "its braces do not match"},
+      {"methods/tune.yml", kCause, "\ncause: [\"{latency_pct}\"]", "ends with neither .before nor .after"},
+      {"methods/tune.yml", kCause, "\ncause: [\"{latency_pct.before\"]", "its braces do not match"},
       {"methods/tune.yml", "name: latency_pct", "name: latency", "unknown evidence field or counter 'latency'"},
       {"methods/tune.yml", "factor: 0.5", "factor: 1.5", "below 1 for down"},
       {"methods/tune.yml", "typical: 1.2", "typical: 3", "rising order"},
