@@ -126,6 +126,16 @@ TEST_F(StatusPageTest, ShowsWhatTheDaemonDoes) {
   EXPECT_EQ(dom.find("NaN"), std::string::npos);
 }
 
+TEST_F(StatusPageTest, ASupersededJobSaysNothingOfAGain) {
+  hooks_.snapshot = [] { return testing::BusySnapshot(); };
+  Start();
+  const std::string dom = Dom();
+  EXPECT_NE(dom.find("topk"), std::string::npos) << "it is in the table";
+  EXPECT_NE(dom.find(">superseded<"), std::string::npos) << dom;
+  EXPECT_EQ(dom.find("<title>topk"), std::string::npos) << "it is not drawn";
+  EXPECT_NE(dom.find("<title>gelu_half: no improvement</title>"), std::string::npos) << dom;
+}
+
 TEST_F(StatusPageTest, CanBeReadWithoutEyes) {
   hooks_.snapshot = [] { return testing::BusySnapshot(); };
   Start();

@@ -27,6 +27,11 @@ void AddEnded(service::DaemonSnapshot& snapshot) {
   constexpr std::array kKernels = {"softmax", "gelu_half", "layernorm", "rope", "welford", "mandelbrot"};
   constexpr std::array kOutcomes = {kImproved, kUnchanged, kImproved, kRefused,
                                     kImproved, kError,     kImproved, kUnchanged};
+  service::JobSnapshot superseded = MakeJob(101, "topk", service::JobPhase::kDone);
+  superseded.outcome = kSuperseded;
+  superseded.message = "the kernel changed again";
+  superseded.finished = Ago(2000);
+  snapshot.jobs.push_back(superseded);
   for (int i = 0; i < 40; ++i) {
     service::JobSnapshot job =
         MakeJob(100 - i, kKernels[static_cast<size_t>(i) % kKernels.size()], service::JobPhase::kDone);

@@ -10,7 +10,7 @@ namespace warpwright::testing {
 
 service::DaemonSnapshot IdleSnapshot();  // ready, nothing to do, nothing watched
 service::DaemonSnapshot
-BusySnapshot();  // two running jobs (120 with a trajectory), a queue, 40 ended jobs, three repositories
+BusySnapshot();  // two running jobs (120 with a trajectory), a queue, 41 ended jobs, three repositories
 // Like BusySnapshot, but every text that comes from outside is this one.
 service::DaemonSnapshot SnapshotOf(const std::string& text);
 memory::TrajectoryView BusyTrajectory(const std::string& method = "vectorize_loads");

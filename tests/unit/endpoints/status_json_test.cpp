@@ -15,7 +15,7 @@ using nlohmann::json;
 TEST(StatusJson, SaysWhatTheSnapshotSays) {
   const json out = json::parse(service::SnapshotJson(testing::BusySnapshot()));
   EXPECT_EQ(out["queued"], 3);
-  EXPECT_EQ(out["jobs"].size(), 47u);
+  EXPECT_EQ(out["jobs"].size(), 48u);
   EXPECT_EQ(out["jobs"][3]["kernel"], "layernorm_forward");
   EXPECT_EQ(out["jobs"][3]["has_trajectory"], true);
   EXPECT_EQ(out["jobs"][4]["has_trajectory"], false);
