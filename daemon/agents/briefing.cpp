@@ -9,6 +9,7 @@
 #include "base/lines.h"
 #include "base/utf8.h"
 #include "core/computation_text.h"
+#include "core/quantity.h"
 #include "core/source_requests.h"
 #include "core/tensor_rates.h"
 
@@ -243,7 +244,7 @@ std::string MeasuredFacts(const Situation& at) {
     if (c.case_name == at.features.case_name) costliest = &c;
   }
   const core::Roofline& roofline = at.features.roofline;
-  if (at.gain != 1) text += fmt::format("This version is {:.3g} times as fast as the original.\n", at.gain);
+  if (at.gain != 1) text += fmt::format("This version is {} as fast as the original.\n", core::FormatGain(at.gain));
   text += FloorText(at);
   const auto counted = roofline.flops > 0 ? std::optional(roofline.flops) : std::nullopt;
   if (at.features.formula)
@@ -274,7 +275,7 @@ std::string HistoryTable(const Situation& at) {
     text += fmt::format("| {} | {} | {} | {} | {} |\n",
                         past.base == 0 ? std::string("original") : fmt::format("version {}", past.base),
                         cell(past.method, 60), cell(ParameterText(past.parameters), 80),
-                        past.gain > 0 ? fmt::format("{:.3g}", past.gain) : "none", cell(past.outcome, 240));
+                        past.gain > 0 ? core::FormatGain(past.gain) : "none", cell(past.outcome, 240));
   }
   return text;
 }

@@ -47,6 +47,7 @@ std::string FormatQuantity(double value, std::string_view unit) {
 }
 
 std::string FormatGain(double gain) {
+  if (gain >= 99.95) return Grouped(gain) + "x";
   return gain >= 9.995 ? fmt::format("{:.1f}x", gain) : fmt::format("{:.2f}x", gain);
 }
 

@@ -87,7 +87,7 @@ RooflinePoint PointOf(const core::LaunchReport& launch) {
   return {bytes > 0 ? flops / bytes : 0, launch.time.total_us > 0 ? flops / launch.time.total_us / 1e3 : 0};
 }
 
-// A step that was taken, with the figures that its causes cite.
+// A step that was taken, with the figures that its causes cite: without a cause, none explains it.
 TakenStep StepOf(const AttemptRow& row, const memory::StepOutcome& outcome, double gain_before) {
   TakenStep step{.method = row.method,
                  .parameters = row.parameters,
@@ -104,7 +104,7 @@ TakenStep StepOf(const AttemptRow& row, const memory::StepOutcome& outcome, doub
   }
   for (const skills::PredictionResult& p : outcome.prediction) {
     step.held += p.held ? 1 : 0;
-    const bool shown = cited.empty() || std::find(cited.begin(), cited.end(), p.name) != cited.end();
+    const bool shown = std::find(cited.begin(), cited.end(), p.name) != cited.end();
     if (shown && step.counters.size() < kMaxCounters)
       step.counters.push_back({p.name, p.before, p.after, MoveOf(p.name, p.before, p.after, p.up)});
   }

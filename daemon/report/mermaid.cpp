@@ -152,6 +152,11 @@ std::vector<Group> Shown(std::vector<Group> groups, size_t max_rounds, size_t& h
   return groups;
 }
 
+// Mermaid does not read exponents.
+std::string BarNumber(double value) {
+  return value >= 99.95 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
+
 }  // namespace
 
 std::string MermaidLabel(std::string_view text, size_t max_characters) {
@@ -188,7 +193,8 @@ std::string ProgressChart(const Explanation& e) {
     top = std::max(top, value);
     const std::string_view comma = rounds.empty() ? "" : ", ";
     rounds += fmt::format("{}\"{}\"", comma, round == 0 ? "original" : std::to_string(round));
-    values += fmt::format("{}{:.3g}", comma, value);
+    values += comma;
+    values += BarNumber(value);
   }
   // GitHub scales a chart to the width of the text; drawn small and scaled up, it is readable on a phone. The default
   // colour is nearly invisible on white, and the default background of the dark theme is not the page's.
@@ -196,9 +202,9 @@ std::string ProgressChart(const Explanation& e) {
       "```mermaid\n---\nconfig:\n  xyChart:\n    width: 360\n    height: 240\n    showDataLabel: {}\n  "
       "themeVariables:\n    xyChart:\n"
       "      backgroundColor: transparent\n      plotColorPalette: \"#2f81f7\"\n---\nxychart-beta\n"
-      "  x-axis \"best verified version after round\" [{}]\n  y-axis \"{}{}\" 0 --> {:.3g}\n  bar [{}]\n```\n",
+      "  x-axis \"best verified version after round\" [{}]\n  y-axis \"{}{}\" 0 --> {}\n  bar [{}]\n```\n",
       best.size() <= kLabelledBars, rounds, e.modelled ? "modelled " : "", times ? "time, µs" : "gain, times",
-      top * 1.1, values);
+      BarNumber(top * 1.1), values);
 }
 
 // One column, so that a phone shows it unscaled: what was tried on a version and not taken is told in a box below it,

@@ -48,7 +48,7 @@ function link(url, ...children) {
 }
 
 const plural = (count, one, many) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
-const factor = (gain) => `${gain >= 10 ? gain.toFixed(1) : gain.toFixed(2)}×`;
+const factor = (gain) => `${gain >= 99.95 ? Math.round(gain).toLocaleString('en') : gain >= 9.995 ? gain.toFixed(1) : gain.toFixed(2)}×`;
 function micro(us) {
   if (us >= 1e6) return `${(us / 1e6).toPrecision(3)} s`;
   if (us >= 1e3) return `${(us / 1e3).toPrecision(3)} ms`;

@@ -41,8 +41,10 @@ TEST(Quantity, IsReadWithoutAnExponent) {
 }
 
 TEST(Quantity, GainsHaveThreeDigits) {
-  for (const auto& [gain, text] : {std::pair(0.5, "0.50x"), std::pair(1.0, "1.00x"), std::pair(9.994, "9.99x"),
-                                   std::pair(9.996, "10.0x"), std::pair(12.01, "12.0x")})
+  for (const auto& [gain, text] :
+       {std::pair(0.5, "0.50x"), std::pair(1.0, "1.00x"), std::pair(9.994, "9.99x"), std::pair(9.996, "10.0x"),
+        std::pair(12.01, "12.0x"), std::pair(99.94, "99.9x"), std::pair(99.96, "100x"), std::pair(217.8, "218x"),
+        std::pair(1020.0, "1,020x"), std::pair(10'200.4, "10,200x")})
     EXPECT_EQ(core::FormatGain(gain), text);
 }
 

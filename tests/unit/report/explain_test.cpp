@@ -145,6 +145,22 @@ TEST(Explain, WhatTheFullJudgeRefusedIsNotToldAsTaken) {
   EXPECT_EQ(report::RenderCommitMessage(e).find("schedule_rows"), std::string::npos);
 }
 
+// What nothing cites explains nothing.
+TEST(Explain, AStepWithoutACauseShowsNoCounters) {
+  memory::TrajectoryView view = LoadTrajectory("softmax.jsonl");
+  size_t shown = 0;
+  for (const report::TakenStep& step : report::Explain(view, {}).steps) shown += step.counters.size();
+  EXPECT_GT(shown, 0u);
+  for (memory::StepView& step : view.steps)
+    if (step.outcome) step.outcome->causes.clear();
+  const report::Explanation e = report::Explain(view, {});
+  ASSERT_FALSE(e.steps.empty());
+  for (const report::TakenStep& step : e.steps) {
+    EXPECT_GT(step.predicted, 0) << step.method;
+    EXPECT_TRUE(step.counters.empty()) << step.method;
+  }
+}
+
 TEST(Explain, AVerdictIsSaidOnce) {
   memory::TrajectoryView view = LoadTrajectory("softmax.jsonl");
   for (memory::StepView& step : view.steps) {

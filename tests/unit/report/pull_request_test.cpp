@@ -139,6 +139,19 @@ TEST(PullRequest, PartsAgreeWithEachOther) {
 }
 
 // A version that a repair mended was not rejected; and a refusal says what was refused.
+// A chart with "1.02e+03" is none on the page.
+TEST(PullRequest, NumbersHaveNoExponent) {
+  report::Explanation e = ModelledSoftmax();
+  for (report::AttemptRow& attempt : e.attempts)
+    if (attempt.gain) *attempt.gain *= 123;
+  e.gain *= 123;
+  for (report::CaseRow& row : e.cases) row.after_us /= 123;
+  const std::string body = report::RenderPullRequest(e, {}).body;
+  ASSERT_NE(body.find("xychart-beta"), std::string::npos) << body;
+  EXPECT_NE(body.find("**12,010x faster**"), std::string::npos) << body;
+  EXPECT_FALSE(std::regex_search(body, std::regex("[0-9]e[+][0-9]"))) << body;
+}
+
 TEST(PullRequest, TheFlowchartSaysWhatWasRejectedAndWhy) {
   report::Explanation e = MeasuredLayerNorm();
   const auto boxes = [&] { return report::RenderPullRequest(e, {}).body; };
