@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/subprocess.h"
 #include "tests/support/compiled_cache.h"
 #include "tests/support/github_stand_in/github_stand_in.h"
@@ -214,11 +215,59 @@ TEST_F(Action, GuardAsksAboutComments) {
     EXPECT_EQ(step.outputs["go"], row.go) << row.author << " " << row.issue << step.out << step.err;
     EXPECT_EQ(step.outputs["result"], row.result) << row.author << " " << row.issue;
     EXPECT_EQ(step.out.find("::error") != std::string::npos, row.exit_code != 0) << step.out;
-    EXPECT_EQ(step.summary.find("Remedy") != std::string::npos, std::string_view(row.author) == "nobody");
+    EXPECT_EQ(step.summary.find("Remedy") != std::string::npos, row.exit_code != 0) << step.summary;
   }
   EXPECT_GE(asked, 8);
   api.stop();
   server.join();
+}
+
+// No command ends the installation without saying why and what to do.
+TEST_F(Action, InstallSaysWhyItFails) {
+  const fs::path mirror = folder_->path() / "mirror", bin = folder_->path() / "bin";
+  ASSERT_TRUE(base::WriteFileAtomically(mirror / "broken", "no archive"));
+  ASSERT_TRUE(base::WriteFileAtomically(folder_->path() / "file", "no folder"));
+  // Instead of the network: the tarball is in the mirror, whatever its address.
+  ASSERT_TRUE(base::WriteFileAtomically(bin / "curl",
+                                        "#!/bin/sh\nwhile [ \"$1\" != --output ]; do shift; done\n"
+                                        "cp '" +
+                                            (mirror / "broken").string() + "' \"$2\"\n"));
+  fs::permissions(bin / "curl", fs::perms::owner_all);
+  const std::string right = base::Sha256("no archive"), wrong(64, '0');
+  const struct {
+    std::map<std::string, std::string> changes;
+    int exit_code;
+    std::string why, remedy;
+  } rows[] = {
+      {{}, 3, "cannot be unpacked", "use another version"},
+      {{{"WW_CHECKSUM", wrong}}, 3, "does not match its checksum", "do not use this file"},
+      {{{"WW_CHECKSUM", ""}}, 3, "does not list warpwright-1.2.3-linux-x86_64.tar.gz", "give checksum"},
+      {{{"WW_CHECKSUM", "123"}}, 2, "64 hexadecimal digits", "leave checksum out"},
+      {{{"WW_VERSION", "latest"}}, 2, "'latest' is not a version", "write 1.2.3"},
+      {{{"WW_RELEASE_URL", "http://example.com"}}, 2, "must begin with https://", "https://"},
+      {{{"RUNNER_TEMP", folder_->path() / "nowhere"}}, 3, "mktemp -d", "RUNNER_TEMP"},
+      {{{"RUNNER_TOOL_CACHE", folder_->path() / "file"}}, 3, "'mkdir -p", "tool cache"},
+  };
+  for (const auto& row : rows) {
+    std::map<std::string, std::string> environment = {{"PATH", bin.string() + ":" + base::MinimalEnvironment()["PATH"]},
+                                                      {"GITHUB_PATH", folder_->path() / "path"},
+                                                      {"RUNNER_TOOL_CACHE", folder_->path() / "cache"},
+                                                      {"WW_VERSION", "1.2.3"},
+                                                      {"WW_CHECKSUM", right},
+                                                      {"WW_RELEASE_URL", ""},
+                                                      {"WW_SERVER_URL", "https://github.example"},
+                                                      {"WW_ACTION_REPOSITORY", kRepository}};
+    for (const auto& [name, value] : row.changes) environment[name] = value;
+    const Step step = RunStep("install", environment, folder_->path());
+    EXPECT_EQ(step.exit_code, row.exit_code) << row.why << step.out << step.err;
+    EXPECT_NE(step.out.find("::error file=.github/workflows/warpwright.yml,line=1,"), std::string::npos) << step.out;
+    EXPECT_EQ(step.out.find("::error "), step.out.rfind("::error ")) << "once: " << step.out;
+    EXPECT_NE(step.out.find(row.why), std::string::npos) << row.why << step.out << step.err;
+    EXPECT_NE(step.summary.find(row.why), std::string::npos) << row.why << step.summary;
+    const size_t remedy = step.summary.find("**Remedy:**");
+    ASSERT_NE(remedy, std::string::npos) << row.why << step.summary;
+    EXPECT_NE(step.summary.find(row.remedy, remedy), std::string::npos) << row.why << step.summary;
+  }
 }
 
 class ActionRun : public Action {
@@ -441,7 +490,7 @@ TEST_F(ActionRun, SaysWhyItFailsAndWhatToDo) {
   expect(Optimize({{"WW_TOKEN", "ghs_wrongwrongwrongwrongwrongwrongwrongwrong"}}), 3, "token", "**Remedy:**");
   expect(Optimize({{"WW_TOKEN", ""}}), 3, "is not set", "**Remedy:**");
   expect(Optimize({{"WW_PUBLISH", "merge"}}), 2, "merge", "**Remedy:**");
-  expect(Optimize({{"WW_DRAFT", "perhaps"}}), 2, "draft must be true or false", "it failed");
+  expect(Optimize({{"WW_DRAFT", "perhaps"}}), 2, "draft must be true or false", "**Remedy:**");
   expect(Optimize({{"WW_REVISION", "nowhere"}}), 2, "nowhere", "**Remedy:**");
 
   const fs::path shallow = folder_->path() / "shallow", empty = folder_->path() / "empty";
