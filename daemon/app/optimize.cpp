@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "app/carry_over.h"
 #include "app/changed_entries.h"
 #include "app/optimize_kernel.h"
 #include "core/quantity.h"
@@ -46,21 +47,22 @@ class Optimization {
     WW_ASSIGN(run_.tree, run_.workspace.ExportTree(run_.commit));
     WW_ASSIGN(run_.toolchain, run_.services.toolchain());
     WW_ASSIGN(run_.skills, run_.services.skills());
-    WW_ASSIGN(memory::Trajectory trajectory, run_.workspace.OpenTrajectory());
     WW_TRY(MentionUncommitted());
     if (!run_.request.changed_since.empty()) WW_TRY(KeepChanged());
     KeepShard();
     if (run_.request.detect_only) return Detected();
-    if (!run_.request.changed_since.empty() && run_.request.find_regressions) WW_TRY(FindRegressions());
-    if (!run_.manifest.kernels.empty() && run_.services.publisher) {
+    std::vector<OptimizedKernel> kernels;
+    if (!(run_.manifest.kernels.empty() && moved_.empty()) && run_.services.publisher) {
       WW_ASSIGN(publisher_, run_.services.publisher(run_.author));
       run_.author = publisher_->author();
+      if (!run_.request.changed_since.empty()) DropOurMerged();
+      for (const core::KernelSpec& spec : moved_) WW_TRY(CarryIfConflicting(spec, kernels));
     }
-    std::vector<OptimizedKernel> kernels;
+    if (!run_.request.changed_since.empty() && run_.request.find_regressions) WW_TRY(FindRegressions());
+    WW_ASSIGN(memory::Trajectory trajectory, run_.workspace.OpenTrajectory());
     for (const auto& spec : run_.manifest.kernels) {
       if (run_.services.began) run_.services.began(spec.name);
       kernels.push_back(OptimizeOne(spec, trajectory));
-      if (run_.services.ended) run_.services.ended(kernels.back());
     }
     WW_TRY(ForgetOldTasks(trajectory));
     return kernels;
@@ -84,14 +86,22 @@ class Optimization {
     return {};
   }
 
-  // Drops the kernels that have the same meaning in the other revision.
+  // Drops the kernels that have the same meaning in the other revision, and notes those whose file is another one.
   Status KeepChanged() {
     WW_ASSIGN(const std::string before, run_.workspace.repository().Resolve(run_.request.changed_since));
     WW_ASSIGN(const auto changes, CompareEntries(run_.workspace, run_.manifest, {run_.commit, before, false},
                                                  run_.services.trusted.evaluator));
     std::set<std::string> changed;
-    for (const auto& change : changes)
-      if (change.changed) changed.insert(change.kernel);
+    for (size_t i = 0; i < changes.size(); ++i) {
+      const core::KernelSpec& spec = run_.manifest.kernels[i];
+      if (changes[i].changed) {
+        changed.insert(spec.name);
+      } else {
+        const auto then = run_.workspace.repository().Read(before, spec.file);
+        const auto now = run_.workspace.repository().Read(run_.commit, spec.file);
+        if (then && now && *then != *now) moved_.push_back(spec);
+      }
+    }
     KeepKernels(run_.manifest, changed);
     progress_.line(run_.manifest.kernels.empty()
                        ? "no kernel changed since " + run_.request.changed_since
@@ -102,8 +112,68 @@ class Optimization {
   void KeepShard() {
     std::vector<std::string> names;
     for (const auto& spec : run_.manifest.kernels) names.push_back(spec.name);
-    const std::vector<std::string> kept = KernelsOfShard(run_.request.shard, names);
-    KeepKernels(run_.manifest, {kept.begin(), kept.end()});
+    for (const auto& spec : moved_) names.push_back(spec.name);
+    const std::vector<std::string> shard = KernelsOfShard(run_.request.shard, names);
+    const std::set<std::string> kept(shard.begin(), shard.end());
+    KeepKernels(run_.manifest, kept);
+    std::erase_if(moved_, [&](const core::KernelSpec& spec) { return kept.count(spec.name) == 0; });
+  }
+
+  // The publisher's mirror holds what was published, which a checkout need not.
+  Result<Workspace> OnMirror(const std::string& kernel) const {
+    WW_ASSIGN(repo::Repository mirror, publisher_->OpenMirror());
+    return Workspace(std::move(mirror), run_.workspace.state(), run_.workspace.device(), {kernel});
+  }
+
+  // Of a kernel that means what our last result means, the change is that result, merged.
+  void DropOurMerged() {
+    std::erase_if(run_.manifest.kernels, [&](const core::KernelSpec& spec) {
+      const bool merged = IsOurMergedResult(spec);
+      if (merged)
+        progress_.line(spec.name + ": what changed is warpwright's own result, merged; there is nothing to do");
+      return merged;
+    });
+  }
+
+  // Where that cannot be found out, it is optimized.
+  bool IsOurMergedResult(const core::KernelSpec& spec) {
+    const auto ours = publisher_->LastResult(spec.name);
+    const auto published = OnMirror(spec.name);
+    // Of a branch that was squashed and deleted the mirror lacks the commit.
+    if (!ours || ours->empty() || !published || !published->repository().Resolve(*ours)) return false;
+    core::Manifest one = run_.manifest;
+    KeepKernels(one, {spec.name});
+    const auto changes = CompareEntries(*published, one, {run_.commit, *ours, false}, run_.services.trusted.evaluator);
+    return changes && !changes->front().changed;
+  }
+
+  // The pull request of an entry whose file changed around it: if the two conflict, its result is spliced into the new
+  // file, verified there and pushed.
+  Status CarryIfConflicting(const core::KernelSpec& spec, std::vector<OptimizedKernel>& kernels) {
+    WW_ASSIGN(const std::string commit, publisher_->ConflictingResult(spec.name, run_.commit));
+    if (commit.empty()) return {};
+    progress_.line(spec.name + ": its pull request conflicts with the new " + spec.file + " and is carried over");
+    if (run_.services.began) run_.services.began(spec.name);
+    auto done = Carry(spec, commit);
+    OptimizedKernel kernel = done ? std::move(*done) : Failed(spec, done.error());
+    Finish(spec, kernel, /*carried=*/true);
+    kernels.push_back(std::move(kernel));
+    return {};
+  }
+
+  Result<OptimizedKernel> Carry(const core::KernelSpec& spec, const std::string& commit) {
+    WW_ASSIGN(Workspace mirror, OnMirror(spec.name));
+    WW_ASSIGN(OptimizedKernel kernel, CarryOver(mirror,
+                                                {.revision = run_.commit,
+                                                 .commit = commit,
+                                                 .author = fmt::format("{} <{}>", run_.author.name, run_.author.email),
+                                                 .version = run_.request.version},
+                                                run_.services));
+    // What cannot be carried over is no failure of the step, and says nothing about the kernel.
+    if (kernel.outcome != core::TaskOutcome::kImproved)
+      return WithoutTask(run_.workspace.device(), spec, core::TaskOutcome::kUnchanged, kernel.message);
+    kernel.summary.provenance = ProvenanceOf(run_.workspace.device(), kernel.seconds);
+    return kernel;
   }
 
   std::vector<OptimizedKernel> Detected() const {
@@ -149,11 +219,16 @@ class Optimization {
       kernel.regression = kernel.summary.regression = slower->second;
       kernel.summary.slower_than = run_.request.changed_since;
     }
-    Publish(spec, kernel);
+    Finish(spec, kernel, /*carried=*/false);
+    return kernel;
+  }
+
+  void Finish(const core::KernelSpec& spec, OptimizedKernel& kernel, bool carried) {
+    Publish(spec, kernel, carried);
     progress_.line(fmt::format(
         "{}: {}{}", spec.name, Name(kernel.outcome),
         kernel.outcome == core::TaskOutcome::kImproved ? ", " + core::FormatGain(kernel.gain) : ": " + kernel.message));
-    return kernel;
+    if (run_.services.ended) run_.services.ended(kernel);
   }
 
   // What the user's files are to blame for is said of the kernel; all else says nothing about it.
@@ -168,7 +243,7 @@ class Optimization {
     return failed;
   }
 
-  void Publish(const core::KernelSpec& spec, OptimizedKernel& kernel) {
+  void Publish(const core::KernelSpec& spec, OptimizedKernel& kernel, bool carried) {
     if (!publisher_) return;
     progress_.step(spec.name + ": publishing");
     auto done = publisher_->Publish({.kernel = spec.name,
@@ -177,7 +252,8 @@ class Optimization {
                                      .commit = kernel.commit,
                                      .explanation = kernel.summary.explanation,
                                      .provenance = kernel.summary.provenance,
-                                     .policy = run_.manifest.pull_requests});
+                                     .policy = run_.manifest.pull_requests,
+                                     .carried = carried});
     progress_.finish();
     PublicationOutcome& outcome = kernel.publication;
     if (!done) {
@@ -194,6 +270,7 @@ class Optimization {
   OptimizeRun run_;
   const ProgressCallbacks& progress_;
   std::unique_ptr<ResultPublisher> publisher_;
+  std::vector<core::KernelSpec> moved_;        // unchanged since then, in a file that changed
   std::map<std::string, double> regressions_;  // times slower, by kernel
 };
 

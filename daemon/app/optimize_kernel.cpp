@@ -207,12 +207,7 @@ class KernelTask {
     if (refined.accepted) kernel.cases = CompareCases(refined);
     kernel.roofline_pct_before = refined.roofline_pct_before;
     kernel.roofline_pct_after = refined.roofline_pct_after;
-    if (const auto& gpu = run_.workspace.device().gpu) {
-      report::Provenance& provenance = kernel.summary.provenance;
-      provenance.device_uuid = gpu->uuid;
-      provenance.driver = DriverText(*gpu);
-      provenance.gpu_minutes = kernel.seconds / 60;
-    }
+    kernel.summary.provenance = ProvenanceOf(run_.workspace.device(), kernel.seconds);
     return kernel;
   }
 
@@ -254,6 +249,15 @@ class KernelTask {
 };
 
 }  // namespace
+
+report::Provenance ProvenanceOf(const TargetDevice& device, double seconds) {
+  report::Provenance provenance;
+  if (!device.gpu) return provenance;
+  provenance.device_uuid = device.gpu->uuid;
+  provenance.driver = DriverText(*device.gpu);
+  provenance.gpu_minutes = seconds / 60;
+  return provenance;
+}
 
 OptimizedKernel WithoutTask(const TargetDevice& device, const core::KernelSpec& spec, core::TaskOutcome outcome,
                             std::string message) {

@@ -25,6 +25,8 @@ struct OptimizeRun {
 // An Error is of this kernel alone.
 Result<OptimizedKernel> OptimizeKernel(const OptimizeRun& run, const core::KernelSpec& spec,
                                        memory::Trajectory& trajectory);
+// What a pull request says of the device that measured for so long.
+report::Provenance ProvenanceOf(const TargetDevice& device, double seconds);
 // Of a kernel for which no task was begun, or ended.
 OptimizedKernel WithoutTask(const TargetDevice& device, const core::KernelSpec& spec, core::TaskOutcome outcome,
                             std::string message);

@@ -33,6 +33,7 @@ Result<PublicationOutcome> ResultPublisher::Publish(const KernelPublication& pub
   request.provenance = publication.provenance;
   request.policy = Tightened(publication.policy);
   request.asked_for = settings_.asked_for;
+  request.carried = publication.carried;
   request.opened_today = opened_;
   if (forge_ != nullptr && !publication.commit.empty()) {
     WW_ASSIGN(const repo::Refs refs, mirror_.Known());
@@ -53,6 +54,28 @@ Result<PublicationOutcome> ResultPublisher::Publish(const KernelPublication& pub
   outcome.head_sha = done.pushed;
   if (opened.operation == forge::Operation::kCreated) ++opened_;
   return outcome;
+}
+
+Result<std::string> ResultPublisher::LastResult(const std::string& kernel) {
+  const std::string branch = "warpwright/" + kernel;
+  WW_ASSIGN(const repo::Mirror::Tip tip, mirror_.RemoteTip(branch));
+  if (tip.owner == repo::Mirror::Owner::kOurs) return tip.commit;
+  if (tip.owner == repo::Mirror::Owner::kForeign || forge_ == nullptr) return std::string();
+  WW_ASSIGN(const auto view, forge_->FindPullRequest(*settings_.repository, branch));
+  if (!view || view->state != forge::PullRequestState::kMerged) return std::string();
+  const auto body = report::ParseBody(view->body);
+  return body ? body->candidate : std::string();
+}
+
+Result<std::string> ResultPublisher::ConflictingResult(const std::string& kernel, const std::string& base) {
+  const std::string branch = "warpwright/" + kernel;
+  if (forge_ == nullptr || settings_.to != config::PublishTo::kPullRequest) return std::string();
+  WW_ASSIGN(const repo::Mirror::Tip tip, mirror_.RemoteTip(branch));
+  if (tip.owner != repo::Mirror::Owner::kOurs) return std::string();
+  WW_ASSIGN(const auto view, forge_->FindPullRequest(*settings_.repository, branch));
+  if (!view || view->state != forge::PullRequestState::kOpen) return std::string();
+  WW_ASSIGN(const bool clean, mirror_.repository().MergesCleanly(base, tip.commit));
+  return clean ? std::string() : tip.commit;
 }
 
 Result<repo::Mirror> OpenBorrowingMirror(const Workspace& workspace, const repo::RemoteAddress& address,

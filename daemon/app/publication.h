@@ -38,6 +38,7 @@ struct KernelPublication {
   report::Explanation explanation;
   report::Provenance provenance;
   core::PullRequestPolicy policy;  // the manifest's
+  bool carried = false;            // from another base, of which only the rest of the file differs
 };
 
 // The outcome.
@@ -59,6 +60,14 @@ class ResultPublisher {
   const repo::Signature& author() const { return settings_.author; }
   // Idempotent. Errors are those of the remote and the forge.
   Result<PublicationOutcome> Publish(const KernelPublication& publication);
+
+  // With all branches of the remote.
+  Result<repo::Repository> OpenMirror() const { return repo::Repository::Open(mirror_.repository().root()); }
+  // The kernel's result that was published last, if the branch is ours or its pull request was merged; else empty. The
+  // mirror may lack the commit, where a branch was deleted.
+  Result<std::string> LastResult(const std::string& kernel);
+  // The same of an open pull request that no longer merges into `base`; else empty.
+  Result<std::string> ConflictingResult(const std::string& kernel, const std::string& base);
 
  private:
   core::PullRequestPolicy Tightened(core::PullRequestPolicy policy) const;

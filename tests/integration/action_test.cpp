@@ -327,6 +327,26 @@ class ActionRun : public Action {
     for (const auto& [key, value] : changes) inputs[key] = value;
     return RunStep("run", inputs, clone_.path());
   }
+  std::string Tip() { return clone_.Tip("main"); }
+  // In the kernel's file, committed and pushed.
+  void Edit(const std::string& from, const std::string& to) {
+    std::string text = *base::ReadFile(clone_.path() / "src/transpose.cu");
+    ASSERT_NE(text.find(from), std::string::npos) << text;
+    clone_.Write("src/transpose.cu", text.replace(text.find(from), from.size(), to));
+    clone_.Commit(from + " is " + to);
+    clone_.Git({"push", "-q", hub_->GitFolder(kRepository).string(), "main"});
+  }
+  std::string HubGit(std::vector<std::string> arguments) {
+    const std::string folder = hub_->GitFolder(kRepository).string();
+    arguments.insert(arguments.begin(), {"--git-dir", folder});
+    return clone_.Git(arguments);
+  }
+  std::vector<std::string> Comments() const {
+    std::vector<std::string> bodies;
+    const json there = hub_->Dump(kRepository);
+    for (const json& comment : there["comments"]) bodies.push_back(comment["body"]);
+    return bodies;
+  }
   TempRepository clone_;
   std::unique_ptr<GithubStandIn> hub_;
   std::string head_;
@@ -384,6 +404,79 @@ TEST_F(ActionRun, OpensOnePullRequestAndBringsItUpToDate) {
   Step asked = Optimize({{"GITHUB_EVENT_NAME", "workflow_dispatch"}});
   EXPECT_EQ(asked.outputs["pull-request-operation"], "created") << asked.out << asked.err;
   EXPECT_EQ(hub_->Dump(kRepository)["pulls"].size(), 2u);
+  for (const std::string& violation : hub_->Violations()) ADD_FAILURE() << violation;
+}
+
+// Main changes a line of the kernel's file, and nothing that the kernel does.
+TEST_F(ActionRun, CarriesAConflictingPullRequestOver) {
+  Step first = Optimize();
+  ASSERT_EQ(first.outputs["pull-request-operation"], "created") << first.out << first.err;
+  const std::string before = Tip();
+  Edit("int x = blockIdx.x * blockDim.x + threadIdx.x;", "int x = blockIdx.x * blockDim.x + threadIdx.x;  // column");
+  Step second = Optimize({{"WW_EVENT_BEFORE", before}});
+  ASSERT_EQ(second.exit_code, 0) << second.out << second.err;
+  EXPECT_EQ(second.outputs["result"], "improved") << second.out << second.err;
+  EXPECT_EQ(second.outputs["pull-request-operation"], "updated") << second.out << second.err;
+  EXPECT_NE(second.outputs["pull-request-head-sha"], first.outputs["pull-request-head-sha"]);
+  HubGit({"merge-base", "--is-ancestor", "main", "warpwright/transpose"});
+  EXPECT_EQ(hub_->Dump(kRepository)["pulls"].size(), 1u);
+  ASSERT_EQ(Comments().size(), 1u) << second.out << second.err;
+  EXPECT_NE(Comments()[0].find("Carried over to"), std::string::npos) << Comments()[0];
+  for (const std::string& violation : hub_->Violations()) ADD_FAILURE() << violation;
+}
+
+TEST_F(ActionRun, MergingItsOwnPullRequestStartsNothing) {
+  Step first = Optimize();
+  ASSERT_EQ(first.outputs["pull-request-operation"], "created") << first.out << first.err;
+  clone_.Git({"fetch", "-q", hub_->GitFolder(kRepository).string(), "warpwright/transpose"});
+  clone_.Git({"merge", "-q", "--squash", "FETCH_HEAD"});
+  clone_.Commit("perf: squashed by a user");
+  clone_.Git({"push", "-q", hub_->GitFolder(kRepository).string(), "main"});
+  hub_->SetPullRequestState(kRepository, std::stoll(first.outputs["pull-request-number"]), "closed", "ann", true);
+  Step second = Optimize({{"WW_EVENT_BEFORE", head_}});
+  EXPECT_EQ(second.exit_code, 0) << second.out << second.err;
+  EXPECT_EQ(second.outputs["result"], "skipped");
+  EXPECT_NE((second.out + second.err).find("warpwright's own result, merged"), std::string::npos) << second.err;
+  EXPECT_EQ(hub_->Dump(kRepository)["pulls"].size(), 1u);
+  EXPECT_EQ(hub_->Dump(kRepository)["checks"].size(), 1u);
+}
+
+// Where it stops, one comment says so, however often it runs.
+TEST_F(ActionRun, SaysInOneCommentThatItStops) {
+  Step first = Optimize();
+  ASSERT_EQ(first.outputs["pull-request-operation"], "created") << first.out << first.err;
+  std::string before = Tip();
+  std::string strict = kManifest;
+  strict.replace(strict.find("{max_rounds: 1}"), 15, "{max_rounds: 1, min_speedup: 90}");
+  clone_.Write(".warpwright.yml", strict);
+  Edit("out[x * rows + y]", "out[y + x * rows]");
+  for (int run = 0; run < 2; ++run) {
+    Step nothing = Optimize({{"WW_EVENT_BEFORE", before}});
+    EXPECT_EQ(nothing.outputs["result"], "unchanged") << nothing.out << nothing.err;
+    ASSERT_EQ(Comments().size(), 1u) << nothing.out << nothing.err;
+    EXPECT_NE(Comments()[0].find("Nothing faster was found"), std::string::npos) << Comments()[0];
+  }
+  const std::string title = hub_->Dump(kRepository)["pulls"][0]["title"];
+  EXPECT_EQ(title.find("faster"), std::string::npos) << "the old gain does not hold: " << title;
+
+  // Somebody pushes to the branch, and the kernel would be improved again.
+  clone_.Git({"fetch", "-q", hub_->GitFolder(kRepository).string(), "warpwright/transpose"});
+  clone_.Git({"checkout", "-q", "-b", "theirs", "FETCH_HEAD"});
+  clone_.Write("NOTES", "mine");
+  const std::string theirs = clone_.Commit("mine");
+  clone_.Git({"push", "-q", hub_->GitFolder(kRepository).string(), "theirs:warpwright/transpose"});
+  clone_.Git({"checkout", "-q", "main"});
+  clone_.Write(".warpwright.yml", kManifest);
+  before = Tip();
+  Edit("out[y + x * rows]", "out[rows * x + y]");
+  for (int run = 0; run < 2; ++run) {
+    Step foreign = Optimize({{"WW_EVENT_BEFORE", before}});
+    EXPECT_EQ(json::parse(foreign.outputs["kernels"])[0]["publication"]["disposition"], "left_alone") << foreign.err;
+    ASSERT_EQ(Comments().size(), 1u) << foreign.out << foreign.err;
+    EXPECT_NE(Comments()[0].find("no longer updates"), std::string::npos) << Comments()[0];
+    EXPECT_NE(Comments()[0].find(theirs.substr(0, 12)), std::string::npos) << Comments()[0];
+  }
+  EXPECT_EQ(HubGit({"rev-parse", "warpwright/transpose"}), theirs + "\n");
   for (const std::string& violation : hub_->Violations()) ADD_FAILURE() << violation;
 }
 

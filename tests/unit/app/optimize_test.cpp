@@ -253,6 +253,62 @@ TEST_F(OptimizeTest, WhatIsCarriedOverIsToldAsItWasMeasuredThere) {
   EXPECT_EQ(later.gain, told.gain);
 }
 
+// The file changed around the entry, so that the open pull request no longer merges.
+TEST_F(OptimizeTest, AConflictingPullRequestIsCarriedOver) {
+  CommitKernels({"a"});
+  PublishToForge();
+  const auto found = Optimize();
+  ASSERT_EQ(found[0].publication.disposition, service::Disposition::kProposed) << found[0].publication.message;
+  const auto remark = [&](const std::string& text) {
+    repository_.Write("a.cu", "// original a\n// remark" + text + "\n");
+    const std::string commit = repository_.Commit("remark" + text);
+    repository_.Git({"push", "-q", remote_.path().string(), "main:main"});
+    return commit;
+  };
+  const std::string commit = remark("");
+  const auto carried = Optimize({.changed_since = "HEAD~1"});
+  ASSERT_EQ(carried.size(), 1u);
+  ASSERT_EQ(carried[0].outcome, core::TaskOutcome::kImproved) << carried[0].message;
+  EXPECT_EQ(carried[0].summary.pull_request_operation, "updated");
+  EXPECT_EQ(remote_.Tip("warpwright/a"), carried[0].commit);
+  remote_.Git({"merge-base", "--is-ancestor", commit, "warpwright/a"});
+  EXPECT_EQ(forge_.pull_requests.size(), 1u);
+  ASSERT_EQ(forge_.comments.size(), 1u);
+  EXPECT_NE(forge_.comments[0].request.body.find("**Carried over to "), std::string::npos);
+
+  // Nothing changed since: it merges.
+  EXPECT_TRUE(Optimize({.changed_since = "HEAD~1"}).empty());
+  // What cannot be carried over is said in the same comment, and fails nothing.
+  candidates_.kernels = FakeEvaluator();
+  remark(" again");
+  const auto refused = Optimize({.changed_since = "HEAD~1"});
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_EQ(refused[0].outcome, core::TaskOutcome::kUnchanged) << refused[0].message;
+  EXPECT_EQ(remote_.Tip("warpwright/a"), carried[0].commit);
+  ASSERT_EQ(forge_.comments.size(), 1u);
+  EXPECT_NE(forge_.comments[0].request.body.find("cannot be carried over"), std::string::npos)
+      << forge_.comments[0].request.body;
+}
+
+TEST_F(OptimizeTest, OurOwnResultThatWasMergedIsNotOptimized) {
+  CommitKernels({"a"});
+  PublishToForge();
+  ASSERT_EQ(Optimize()[0].publication.disposition, service::Disposition::kProposed);
+  repository_.Git({"merge", "-q", "--ff-only", "warpwright/a"});
+  repository_.Git({"push", "-q", remote_.path().string(), "main:main"});
+  forge_.Close(1, /*merged=*/true);
+  for (const bool deleted : {false, true}) {
+    if (deleted) remote_.Git({"branch", "-q", "-D", "warpwright/a"});
+    const int before = candidates_.executions;
+    EXPECT_TRUE(Optimize({.changed_since = "HEAD~1"}).empty()) << deleted;
+    EXPECT_EQ(lines_.back(), "a: what changed is warpwright's own result, merged; there is nothing to do");
+    EXPECT_EQ(candidates_.executions, before);
+  }
+  repository_.Write("a.cu", "// original a, otherwise\n");
+  repository_.Commit("a user's change");
+  EXPECT_EQ(Optimize({.changed_since = "HEAD~1"}).size(), 1u);
+}
+
 TEST_F(OptimizeTest, AModelOfUnknownPriceCostsNotNothing) {
   for (const auto& [unknown, cost] : {std::pair(0, "\n0.50\n"), std::pair(1, "\nunknown\n")}) {
     app::OptimizedKernel asked, other;
