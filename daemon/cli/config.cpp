@@ -1,5 +1,6 @@
 // config check, config print: the repository's file, the operator's file, and the effective value if both set it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -193,32 +194,46 @@ void PrintRepository(const core::Manifest& manifest, const Places& places, const
   }
 }
 
-// Reads every secret that the file names once, and discards it.
-Status CheckSecrets(const config::OperatorConfig& config) {
-  struct Named {
-    std::string name;
-    const config::SecretSource* source;
-    config::SecretReaders readers = config::SecretReaders::kGroup;
-  };
-  std::vector<Named> sources;
+struct NamedSecret {
+  std::string name;
+  const config::SecretSource* source;
+  config::SecretReaders readers = config::SecretReaders::kGroup;
+};
+
+// Those that the file names.
+std::vector<NamedSecret> SecretsOf(const config::OperatorConfig& config) {
+  std::vector<NamedSecret> secrets;
   if (config.github) {
-    sources = {{"github.token", &config.github->token},
+    secrets = {{"github.token", &config.github->token},
                {"github.app.key", &config.github->app_key},
                {"github.webhook_secret", &config.github->webhook_secret}};
   }
   for (const config::WatchedRepository& repository : config.repositories)
-    sources.push_back({fmt::format("the key of line {}", repository.line), &repository.ssh_key});
+    secrets.push_back({fmt::format("the key of line {}", repository.line), &repository.ssh_key});
   for (const config::ModelSettings& model : config.models)
-    sources.push_back({fmt::format("models.{}.key", model.name), &model.key, config::SecretReaders::kOwner});
+    secrets.push_back({fmt::format("models.{}.key", model.name), &model.key, config::SecretReaders::kOwner});
+  std::erase_if(secrets, [](const NamedSecret& secret) { return !secret.source->given(); });
+  return secrets;
+}
+
+// Reads each once, and discards it.
+Status CheckSecrets(const std::vector<NamedSecret>& secrets) {
   config::Diagnostics diagnostics;
-  for (const auto& [name, source, readers] : sources)
-    if (source->given())
-      if (auto secret = config::ReadSecret(*source, readers); !secret) {
-        Error error = secret.error();
-        error.message = name + ": " + error.message;
-        diagnostics.Add(std::move(error));
-      }
+  for (const auto& [name, source, readers] : secrets)
+    if (auto secret = config::ReadSecret(*source, readers); !secret) {
+      Error error = secret.error();
+      error.message = name + ": " + error.message;
+      diagnostics.Add(std::move(error));
+    }
   return diagnostics.ToStatus();
+}
+
+// Who checks may not be the daemon's user, who alone can read them: so they are read only where that is asked for, and
+// what `serve` may still refuse is said.
+std::string UnreadText(const std::vector<std::string>& unread) {
+  return unread.empty() ? ""
+                        : fmt::format("; not read: {} (--secrets reads what the daemon's user must be able to read)",
+                                      fmt::join(unread, ", "));
 }
 
 Error AtKey(const config::OperatorConfig& config, const Places& places, const char* key, Error error) {
@@ -285,7 +300,11 @@ Result<int> RunConfig(const ConfigOptions& options) {
     WW_ASSIGN(manifest_places, Places::Read(root / config::kManifestName, std::string(config::kManifestName)));
   }
   if (config && options.action == ConfigAction::kCheck) WW_TRY(TryOnThisMachine(*config, *config_places));
-  if (options.secrets && config) WW_TRY(CheckSecrets(*config));
+  const std::vector<NamedSecret> secrets = config ? SecretsOf(*config) : std::vector<NamedSecret>();
+  std::vector<std::string> unread;
+  if (options.secrets) WW_TRY(CheckSecrets(secrets));
+  else
+    for (const NamedSecret& secret : secrets) unread.push_back(secret.name);
   if (options.action == ConfigAction::kPrint) {
     Printer printer(options.effective);
     if (config) PrintOperator(*config, *config_places, printer);
@@ -297,7 +316,7 @@ Result<int> RunConfig(const ConfigOptions& options) {
   }
   if (options.json) {
     json files = json::array();
-    if (config) files.push_back({{"file", options.operator_file}, {"ok", true}});
+    if (config) files.push_back({{"file", options.operator_file}, {"ok", true}, {"unread_secrets", unread}});
     if (manifest) files.push_back({{"file", manifest->path}, {"ok", true}});
     std::puts(json({{"ok", true}, {"files", files}}).dump(2, ' ', false, json::error_handler_t::replace).c_str());
     return kExitDone;
@@ -306,7 +325,7 @@ Result<int> RunConfig(const ConfigOptions& options) {
     fmt::print("{}: valid: {}, {}{}\n", options.operator_file,
                report::Plural(static_cast<int>(config->repositories.size()), "repository", "repositories"),
                report::Plural(static_cast<int>(config->devices.size()), "device"),
-               options.secrets ? ", every secret can be read" : "");
+               options.secrets ? ", every secret can be read" : UnreadText(unread));
   if (manifest)
     fmt::print("{}: valid: {}\n", manifest->path, report::Plural(static_cast<int>(manifest->kernels.size()), "kernel"));
   return kExitDone;

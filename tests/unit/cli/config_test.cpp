@@ -108,7 +108,12 @@ TEST_F(ConfigCommand, ChecksEachFileWithPlaces) {
   options_.repo.clear();
   EXPECT_EQ(json::parse(Output())["files"].size(), 1u) << "the repository is looked at where it is named";
   options_.json = false;
-  EXPECT_EQ(Output(), options_.operator_file + ": valid: 1 repository, 1 device\n");
+  EXPECT_EQ(Output(), options_.operator_file +
+                          ": valid: 1 repository, 1 device; not read: github.token (--secrets "
+                          "reads what the daemon's user must be able to read)\n");
+  options_.secrets = true;
+  EXPECT_EQ(Output(), options_.operator_file + ": valid: 1 repository, 1 device, every secret can be read\n");
+  options_.secrets = false;
 
   Write("operator.yml", "version: 1\ndevices: [sim:h200]\nrepositorys: []\n");
   auto failed = cli::RunConfig(options_);
@@ -144,7 +149,9 @@ TEST_F(ConfigCommand, ReadsTheSchedule) {
 
 TEST_F(ConfigCommand, ReadsSecretsOnlyWhereAsked) {
   Write("token", "");
-  EXPECT_EQ(json::parse(Output())["ok"], true);
+  const json unread = json::parse(Output());
+  EXPECT_EQ(unread["ok"], true);
+  EXPECT_EQ(unread["files"][0]["unread_secrets"], json({"github.token"})) << "serve may refuse it";
   options_.secrets = true;
   const auto failed = cli::RunConfig(options_);
   ASSERT_FALSE(failed);
