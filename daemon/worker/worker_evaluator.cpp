@@ -18,6 +18,12 @@ std::chrono::milliseconds WallFor(double processor_seconds) {
   return std::chrono::milliseconds(std::llround(1000 * std::max(processor_seconds, 0.0) / kLeastShareOfProcessor));
 }
 
+// A tool that did not answer: it took too long, or ended its worker.
+std::string BeyondLimit(std::string_view tool, const Error& error, std::chrono::milliseconds limit) {
+  if (error.code == ErrorCode::kTimeout) return fmt::format("the {} exceeded its limit of {} s", tool, Seconds(limit));
+  return fmt::format("the {} exceeded its limit of memory, or crashed: {}", tool, error.message);
+}
+
 // What the candidate did to the worker, as the outcome of a verb.
 template <typename Outcome>
 Outcome FailureAs(const std::variant<Frame, core::CompileFailed, core::Refused>& outcome) {
@@ -45,9 +51,17 @@ Result<Frame> WorkerEvaluator::CallWithRetry(const FrameView& frame, const CallL
   return answer;
 }
 
+// A source that the parser does not survive is the user's mistake, as it is where it is run.
 Result<core::Inspection> WorkerEvaluator::Inspect(const core::SourceRef& source) {
-  WW_ASSIGN(Frame answer, CallWithRetry(EncodeInspect(source), {deadlines_.source, {}}));
-  return DecodeInspection(std::move(answer));
+  auto answer = CallWithRetry(EncodeInspect(source), {deadlines_.source, {}});
+  if (answer) return DecodeInspection(std::move(*answer));
+  Error error = answer.error();
+  const bool ended = error.code == ErrorCode::kTimeout || error.code == ErrorCode::kWorkerDied;
+  if (!ended || supervisor_.abandoned() || (deadline_ != nullptr && deadline_->broke_off())) return Fail(error);
+  return Fail(Error{.code = ErrorCode::kConfig,
+                    .message = BeyondLimit("parser", error, deadlines_.source),
+                    .file = source.file,
+                    .remedy = "mend the source, or remove its kernels from .warpwright.yml"});
 }
 
 Result<core::RewriteOutcome> WorkerEvaluator::Rewrite(const core::RewriteRequest& request) {
@@ -75,11 +89,7 @@ Result<std::variant<Frame, core::CompileFailed, core::Refused>> WorkerEvaluator:
 
   if (const auto limited = stages.find(supervisor_.stage()); limited != stages.end()) {
     const char* who = limited->first == kParseStage ? "parser" : "compiler";
-    if (late)
-      return Outcome(core::CompileFailed{
-          fmt::format("{}: error: the {} exceeded its limit of {} s", file, who, Seconds(limited->second))});
-    return Outcome(core::CompileFailed{
-        fmt::format("{}: error: the {} exceeded its limit of memory, or crashed: {}", file, who, error.message)});
+    return Outcome(core::CompileFailed{fmt::format("{}: error: {}", file, BeyondLimit(who, error, limited->second))});
   }
   if (supervisor_.stage() == kLeaseStage) return Fail(error);  // it never got to run
   if (late)

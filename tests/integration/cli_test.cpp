@@ -520,6 +520,28 @@ INSTANTIATE_TEST_SUITE_P(
         WrongInput{"no_store", {"memory", "show", "/no/such/store"}, 2, "stores: /no/such/store does not exist"}),
     [](const auto& row) { return row.param.name; });
 
+// Nor is what a user's launcher or kernel does to the process that runs it.
+TEST_F(CliTest, WhatCrashesIsTheUsersAndNotTheEnvironments) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"__builtin_trap();", "the launcher crashes (signal"},
+      {"(void)*(volatile int*)8;", "the launcher crashes (signal"},
+      {"exit(0);", "the launcher ended the process"},
+  };
+  Edit("src/softmax.cu", "#include", "#include <cstdlib>\n#include");
+  std::string before = "const int block_size";
+  for (const auto& [line, why] : rows) {
+    const std::string now = line + std::string(" const int block_size");
+    Edit("src/softmax.cu", before, now);
+    before = now;
+    repository.Commit(why);
+    for (const char* command : {"check", "record", "optimize", "verify", "profile", "lift"}) {
+      const base::Completed done = Run_({command, "--kernel", "softmax", "--json"});
+      EXPECT_EQ(done.exit_code, 1) << command << done.err << done.out;
+      EXPECT_NE((done.out + done.err).find(why), std::string::npos) << command << done.out << done.err;
+    }
+  }
+}
+
 // A file of the repository that its owner can mend is not the machine's fault.
 TEST_F(CliTest, DamagedReferencesAreTheRepositorys) {
   for (const char* suffix : {".json", ".safetensors"}) {

@@ -134,7 +134,7 @@ TEST_F(EvaluatorTest, ACandidateThatKillsTheWorkerTwiceIsRefused) {
   EXPECT_EQ(std::get<core::Refused>(*outcome).file, "a.cu");
   EXPECT_NE(std::get<core::Refused>(*outcome).reason.find("Segmentation fault"), std::string::npos);
   EXPECT_EQ(evaluator.supervisor().starts(), 2);
-  EXPECT_EQ(evaluator.Inspect({}).error().code, ErrorCode::kWorkerDied);
+  EXPECT_EQ(evaluator.Rewrite({}).error().code, ErrorCode::kWorkerDied);
 }
 
 TEST_F(EvaluatorTest, OneDeathIsForgiven) {
@@ -156,6 +156,19 @@ TEST_F(EvaluatorTest, ACompilerBeyondItsLimitIsACompileFailure) {
   ASSERT_TRUE(died && std::holds_alternative<core::CompileFailed>(*died));
   EXPECT_NE(std::get<core::CompileFailed>(*died).log.find("memory"), std::string::npos);
   EXPECT_EQ(large.supervisor().starts(), 2);
+}
+
+// No command calls a user's file a failure of the machine.
+TEST_F(EvaluatorTest, ASourceThatTheParserDoesNotSurviveIsAMistakeInIt) {
+  for (const auto& [mode, why] : {std::pair("hang", "the parser exceeded its limit of 0.5 s"),
+                                  std::pair("crash", "the parser exceeded its limit of memory, or crashed: ")}) {
+    worker::WorkerEvaluator evaluator(Fake(mode), deadlines);
+    const auto inspected = evaluator.Inspect({"/tmp", "k.cu", ""});
+    ASSERT_FALSE(inspected) << mode;
+    EXPECT_EQ(inspected.error().code, ErrorCode::kConfig) << mode;
+    EXPECT_EQ(inspected.error().file, "k.cu") << mode;
+    EXPECT_NE(inspected.error().message.find(why), std::string::npos) << inspected.error().Format();
+  }
 }
 
 TEST_F(EvaluatorTest, WhatTheTasksDeadlineCutsShortSaysNothingOfTheCandidate) {
