@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/lines.h"
+
 namespace warpwright::rewrite {
 namespace {
 
@@ -133,10 +135,14 @@ std::string Dedented(std::string_view code, std::string_view unit) {
 uint32_t WithLeadingComment(std::string_view text, uint32_t offset) {
   uint32_t begin = LineBegin(text, offset);
   while (begin > 0) {
-    const uint32_t previous = LineBegin(text, begin - 1);
-    std::string_view line = text.substr(previous, begin - previous);
-    line.remove_prefix(LeadingSpace(line));
-    if (!line.starts_with("//")) break;
+    uint32_t previous = LineBegin(text, begin - 1);
+    const std::string_view line = base::Trimmed(text.substr(previous, begin - 1 - previous));
+    if (!line.starts_with("//")) {
+      const size_t opening = line.ends_with("*/") ? text.rfind("/*", begin) : std::string_view::npos;
+      if (opening == std::string_view::npos) break;
+      previous = LineBegin(text, static_cast<uint32_t>(opening));
+      if (!base::Trimmed(text.substr(previous, opening - previous)).empty()) break;
+    }
     begin = previous;
   }
   return begin;

@@ -55,8 +55,7 @@ std::string Dedented(std::string_view code, std::string_view unit);
 
 uint32_t LineBegin(std::string_view text, uint32_t offset);  // of the first character of its line
 uint32_t LineEnd(std::string_view text, uint32_t offset);    // after its line break, or the end of the text
-// Where the comment lines and preprocessor-free lines directly above `offset` begin: a declaration with its
-// description.
+// Where the comments directly above `offset` begin, of either kind: a declaration with its description.
 uint32_t WithLeadingComment(std::string_view text, uint32_t offset);
 
 }  // namespace warpwright::rewrite

@@ -247,14 +247,19 @@ core::RewriteOutcome Finish(const source::Ast& ast, const Edits& edits, std::vec
   return Accepted(ast, std::move(*text), std::move(notes));
 }
 
-core::RewriteOutcome FinishRemapped(const source::Ast& ast, const KernelSite& site, const std::string& name,
+core::RewriteOutcome FinishRemapped(const source::Ast& ast, const std::vector<std::string>& functions,
                                     const Edits& edits, std::vector<std::string> notes) {
   auto text = edits.Apply(ast.text());
   if (!text) return Refuse("the changes overlap in the text: " + text.error().message);
-  *text = DropStaleComments(std::move(*text), ast.text(), name);
-  for (const LaunchSite& launch : site.launches)
-    *text = DropStaleComments(std::move(*text), ast.text(), launch.host->syntax.name);
+  for (const std::string& function : functions) *text = DropStaleComments(std::move(*text), ast.text(), function);
   return Accepted(ast, std::move(*text), std::move(notes));
+}
+
+core::RewriteOutcome FinishRemapped(const source::Ast& ast, const KernelSite& site, const std::string& name,
+                                    const Edits& edits, std::vector<std::string> notes) {
+  std::vector<std::string> functions = {name};
+  for (const LaunchSite& launch : site.launches) functions.push_back(launch.host->syntax.name);
+  return FinishRemapped(ast, functions, edits, std::move(notes));
 }
 
 }  // namespace warpwright::rewrite

@@ -80,8 +80,10 @@ core::RewriteRefusal Refuse(std::string reason, int line = 0);
 // Applies the edits; overlaps become a refusal, and so does a result that the parser rejects although it accepted the
 // original.
 core::RewriteOutcome Finish(const source::Ast& ast, const Edits& edits, std::vector<std::string> notes);
-// The same for a transformation that gives the site's threads other work: what comments of the kernel, now called
-// `name`, and of its launchers said of single threads is dropped.
+// The same for what gives threads other work: what comments of the functions said of single threads is dropped. Of a
+// site these are the kernel, now called `name`, and its launchers.
+core::RewriteOutcome FinishRemapped(const source::Ast& ast, const std::vector<std::string>& functions,
+                                    const Edits& edits, std::vector<std::string> notes);
 core::RewriteOutcome FinishRemapped(const source::Ast& ast, const KernelSite& site, const std::string& name,
                                     const Edits& edits, std::vector<std::string> notes);
 

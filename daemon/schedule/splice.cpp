@@ -238,6 +238,8 @@ core::RewriteOutcome Splice(const source::Ast& ast, const Entry& entry, const Ob
   if (entry.is_segment()) ReplaceStatement(text, entry, condition, code, edits);
   else if (condition.empty()) ReplaceBody(text, entry, code, edits);
   else AddBranch(text, entry, condition, code, edits);
+  // Where nothing of the old way stays, neither does what the launcher said of its threads.
+  if (!entry.is_segment() && condition.empty()) return rewrite::FinishRemapped(ast, {entry.name}, edits, code.notes);
   return rewrite::Finish(ast, edits, code.notes);
 }
 

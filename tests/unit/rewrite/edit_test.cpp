@@ -62,5 +62,25 @@ TEST(Indentation, DedentBringsTextOfTheFileToTwoSpaces) {
   EXPECT_EQ(rewrite::Dedented("one line", "    "), "one line");
 }
 
+TEST(Edits, ADeclarationIsFoundWithItsDescription) {
+  const struct {
+    std::string_view before, with;
+  } rows[] = {
+      {"int a;\n", ""},
+      {"int a;\n\n", "// b\n  // c\n"},
+      {"int a;\n", "/* b */\n"},
+      {"int a;\n", "/* b\n * c\n */\n"},
+      {"", "/* b\n   c */\n// d\n"},
+      {"// of the file\n\n", "// b\n/* c */\n"},
+      {"int a; /* b\n * c */\n", ""},
+      {"int a;  // b\n", ""},
+      {"// b\n\n", ""},
+  };
+  for (const auto& row : rows) {
+    const std::string text = std::string(row.before) + std::string(row.with) + "void f();\n";
+    EXPECT_EQ(rewrite::WithLeadingComment(text, static_cast<uint32_t>(text.find("void f"))), row.before.size()) << text;
+  }
+}
+
 }  // namespace
 }  // namespace warpwright

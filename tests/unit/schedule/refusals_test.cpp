@@ -55,6 +55,17 @@ TEST(Launcher, DoesWhatItDidAtSizesThatTheFormIsNotOf) {
             "REFUSED: what it computes is only known at some sizes (the same = 6)");
 }
 
+// What its comment says of the old kernels' threads goes with them, and stays where they do.
+TEST(Launcher, IsNotSaidToUseSingleThreadsAnyMore) {
+  Stranger stranger = Find("04-extension/elu_forward");
+  const std::string entry = "void " + stranger.spec.entry, remark = " * One thread per element.\n";
+  const std::string text = Replaced(StubFor(stranger), entry, "/* The activation.\n" + remark + " */\n" + entry);
+  const std::string rewritten = Apply("schedule_map", stranger, text);
+  EXPECT_NE(rewritten.find("/* The activation.\n */\n" + entry), std::string::npos) << rewritten;
+  stranger.form.assumptions = {"numel = 6"};
+  EXPECT_NE(Apply("schedule_map", stranger, text).find(remark), std::string::npos);
+}
+
 TEST(Launcher, HasNumbersForSmallSizesThatAllCasesShare) {
   const Stranger pool = Find("07-shadownet/maxpool_naive");
   const std::string fixed = Apply("schedule_map", pool, StubFor(pool));
