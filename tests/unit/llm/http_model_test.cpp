@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/redaction.h"
 #include "llm/model_stack.h"
+#include "llm/spending.h"
 #include "tests/support/memory_folder.h"
 #include "tests/support/model_stand_in/model_stand_in.h"
 #include "tests/support/model_stand_in/scenarios.h"
@@ -138,9 +139,12 @@ struct FaultRow {
   Kind kind;
   bool costs = false;  // what it cost is not known, and counts
   const char* message = "";
+  std::optional<int64_t> retry_after_ms = {};
 };
 constexpr FaultRow kFaults[] = {
     {"rate-limited", Kind::kRateLimited, false, "429"},
+    {"rate-limited-seconds", Kind::kRateLimited, false, "429", 7'000},
+    {"rate-limited-date", Kind::kRateLimited, false, "429", 20'000},  // after the clock of the test
     {"status-529", Kind::kOverloaded, false, "529"},
     {"status-503", Kind::kOverloaded},
     {"status-500", Kind::kServerFault},
@@ -183,6 +187,7 @@ TEST(HttpModel, NamesEveryFault) {
       EXPECT_NE(failed->message.find(row.message), std::string::npos) << failed->message;
       EXPECT_EQ(failed->receipt.requests, 1);
       EXPECT_EQ(failed->receipt.usage.output == 0, !row.costs) << Name(transport) << " " << row.model;
+      EXPECT_EQ(failed->retry_after_ms, row.retry_after_ms) << Name(transport) << " " << row.model;
       EXPECT_LT(std::chrono::steady_clock::now() - begin, question.limits.deadline) << row.model;
     }
   });
@@ -295,13 +300,17 @@ struct StackKit {
   }
 };
 
-constexpr int64_t kCallNanodollars = 120 * 3000 + 1000 * 300 + 57 * 15'000;  // of the stand-in's usage
+// Of the stand-in's usage; only Anthropic charges for what is written to a cache.
+constexpr int64_t kPromptNanodollars = 120 * 3000 + 1000 * 300, kWrittenNanodollars = 40 * 3750,
+                  kAnswerNanodollars = 57 * 15'000;
+constexpr int64_t kCallNanodollars = kPromptNanodollars + kAnswerNanodollars;
 
 TEST(ModelStack, GoesOnAfterWhatPassesAndCountsIt) {
   ::setenv("WW_TEST_MODEL_KEY", ModelStandIn::kKey, 1);
   WithEachTransport([](config::ModelTransport transport) {
-    for (const char* model : {"status-500-once", "status-408-once", "status-409-once", "status-529-once", "cut-once",
-                              "stalled-once", "overloaded-in-stream-once", "wrong-schema-once", "no-json-once"}) {
+    for (const char* model :
+         {"status-500-once", "status-408-once", "status-409-once", "status-529-once", "rate-limited-once", "cut-once",
+          "stalled-once", "overloaded-in-stream-once", "wrong-schema-once", "no-json-once"}) {
       StackKit kit;
       llm::Question question = MakeQuestion(true);
       question.limits.deadline = std::chrono::seconds(60);
@@ -319,7 +328,7 @@ TEST(ModelStack, GoesOnAfterWhatPassesAndCountsIt) {
       EXPECT_EQ(spent.calls, 2);
       EXPECT_EQ(spent.open, 0);
       EXPECT_GE(spent.nanodollars, kCallNanodollars) << model;
-      const bool free = std::string(model).starts_with("status-");
+      const bool free = std::string(model).starts_with("status-") || std::string(model).starts_with("rate-");
       EXPECT_EQ(answered->receipt.cost.has_value() && *answered->receipt.cost == spent.nanodollars,
                 free || std::string(model).starts_with("wrong") || std::string(model).starts_with("no-json"))
           << model;
@@ -327,16 +336,73 @@ TEST(ModelStack, GoesOnAfterWhatPassesAndCountsIt) {
   });
 }
 
-TEST(ModelStack, FinalFaultsAreAskedOnce) {
-  for (const char* model : {"spend-limit", "status-401", "status-404", "too-long", "refusal", "truncated"}) {
-    ModelStandIn server;
-    StackKit kit;
-    config::ModelSettings settings = Settings(config::ModelTransport::kAnthropic, model);
-    settings.base_url = server.Url();
-    (void)kit.Ask(settings, MakeQuestion());
-    EXPECT_EQ(server.requests().size(), 1u) << model;
-    EXPECT_EQ(kit.ledger->OfTask("task")->open, 0) << model;
+// What a request counts for in the end: nothing, what the provider said, or, where it did not come to say it, at most
+// what it may have been.
+enum class Counts { kNothing, kReported, kAtMost };
+struct BudgetRow {
+  const char* model;
+  bool structured = false;
+  size_t requests = 1;
+  Counts counts = Counts::kNothing;
+};
+constexpr BudgetRow kBudgets[] = {
+    {"slow", false, 1, Counts::kReported},
+    {"not-utf8", false, 1, Counts::kReported},
+    {"refusal", false, 1, Counts::kReported},
+    {"truncated", false, 1, Counts::kReported},
+    {"wrong-schema", true, 2, Counts::kReported},
+    {"no-json", true, 2, Counts::kReported},
+    {"broken-json", false, 1, Counts::kAtMost},
+    {"huge", false, 1, Counts::kAtMost},
+    {"stalled", false, 3, Counts::kAtMost},
+    {"cut", false, 3, Counts::kAtMost},
+    {"overloaded-in-stream", false, 3, Counts::kAtMost},
+    {"rate-limited", false, 3},
+    {"rate-limited-seconds", false, 1},  // there is no time to wait for so long
+    {"status-529", false, 3},
+    {"status-500", false, 3},
+    {"spend-limit", false, 1},
+    {"status-401", false, 1},
+    {"status-404", false, 1},
+    {"too-long", false, 1},
+};
+
+// Of one request to the stand-in, in nanodollars. Anthropic says at the beginning what a prompt took.
+int64_t CostOf(Counts counts, config::ModelTransport transport, const llm::Question& question) {
+  const bool anthropic = transport == config::ModelTransport::kAnthropic;
+  const int64_t prompt = kPromptNanodollars + (anthropic ? kWrittenNanodollars : 0);
+  const int64_t at_most = question.limits.max_output_tokens * 15'000;
+  switch (counts) {
+    case Counts::kNothing: return 0;
+    case Counts::kReported: return prompt + kAnswerNanodollars;
+    case Counts::kAtMost: return at_most + (anthropic ? prompt : llm::EstimateInputTokens(question) * 3000);
   }
+  return -1;
+}
+
+TEST(ModelStack, EveryFaultLeavesTheBudgetRight) {
+  ::setenv("WW_TEST_MODEL_KEY", ModelStandIn::kKey, 1);
+  WithEachTransport([](config::ModelTransport transport) {
+    for (const BudgetRow& row : kBudgets) {
+      SCOPED_TRACE(std::string(Name(transport)) + " " + row.model);
+      ModelStandIn server;
+      StackKit kit;
+      llm::Question question = MakeQuestion(row.structured);
+      const std::string name = row.model;
+      question.limits.deadline = std::chrono::seconds(name == "rate-limited-seconds" ? 5 : 60);
+      if (name == "stalled") question.limits.stall = std::chrono::seconds(1);
+      config::ModelSettings settings = Settings(transport, name);
+      settings.base_url = server.Url(transport == config::ModelTransport::kAnthropic ? "" : "/v1");
+      const llm::Answer answer = kit.Ask(settings, question);
+      EXPECT_EQ(server.requests().size(), row.requests) << llm::Summary(answer);
+      const llm::Spent spent = *kit.ledger->OfTask("task");
+      EXPECT_EQ(spent.open, 0) << "something is still reserved";
+      EXPECT_EQ(spent.calls, static_cast<int64_t>(row.requests));
+      EXPECT_EQ(spent.unknown_costs, 0);
+      EXPECT_EQ(spent.nanodollars, static_cast<int64_t>(row.requests) * CostOf(row.counts, transport, question));
+      EXPECT_EQ(spent.tokens == 0, row.counts == Counts::kNothing);
+    }
+  });
 }
 
 TEST(ModelStack, AWrongAnswerIsGivenBackOnce) {
@@ -382,7 +448,7 @@ TEST(ModelStack, ARecordedAnswerIsReplayedExactly) {
     const auto again = (*model)->Ask(MakeQuestion());
     ASSERT_TRUE(again) << again.error().Format();
     EXPECT_EQ(std::get<llm::Answered>(*again).text, std::get<llm::Answered>(first).text);
-    EXPECT_EQ(std::get<llm::Answered>(*again).receipt.cost, kCallNanodollars + 40 * 3750);
+    EXPECT_EQ(std::get<llm::Answered>(*again).receipt.cost, kCallNanodollars + kWrittenNanodollars);
     const auto other = (*model)->Ask(MakeQuestion(true));
     EXPECT_EQ(Name(std::get<llm::Failed>(*other).kind), "not_recorded");
   }
