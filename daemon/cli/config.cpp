@@ -106,6 +106,7 @@ void AddModel(Printer& out, const config::ModelSettings& model, const Places& pl
   if (!model.model.empty()) out.Add(prefix + "model", model.model, places);
   if (!model.base_url.empty()) out.Add(prefix + "base_url", model.base_url, places);
   if (model.key.given()) out.Add(prefix + "key", Describe(model.key), places);
+  if (!model.key_header.empty()) out.Add(prefix + "key_header", model.key_header, places);
   if (!model.command.empty()) out.Add(prefix + "command", model.command, places);
   if (!model.folder.empty()) out.Add(prefix + "folder", model.folder.string(), places);
   out.Add(prefix + "price", PriceOf(model), places);

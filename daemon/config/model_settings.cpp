@@ -12,9 +12,9 @@ namespace warpwright::config {
 namespace {
 
 constexpr size_t kMaxModels = 32, kMaxWords = 64;
-constexpr std::string_view kModelKeys[] = {"transport",         "model",    "base_url",   "key",
-                                           "command",           "folder",   "structured", "token_limit",
-                                           "max_output_tokens", "deadline", "stall",      "price"};
+constexpr std::string_view kModelKeys[] = {"transport", "model",  "base_url",   "key",         "key_header",
+                                           "command",   "folder", "structured", "token_limit", "max_output_tokens",
+                                           "deadline",  "stall",  "price"};
 
 bool SpeaksHttp(ModelTransport transport) {
   switch (transport) {
@@ -43,7 +43,7 @@ bool Takes(ModelTransport transport, std::string_view key) {
   if (key == "command") return transport == ModelTransport::kCommand;
   if (key == "folder") return !waits;
   if (key == "token_limit") return transport == ModelTransport::kOpenAiChat;
-  return SpeaksHttp(transport);  // base_url, key, structured, stall
+  return SpeaksHttp(transport);  // base_url, key, key_header, structured, stall
 }
 
 class ModelReader {
@@ -92,6 +92,7 @@ class ModelReader {
     }
     if (const YamlNode* key = map.Find("key"); key != nullptr && http)
       model.key = ReadSecretSource(*key, "the key", diagnostics_);
+    if (const YamlNode* at = map.Find("key_header"); at != nullptr && http) ReadKeyHeader(*at, model);
     if (http && !model.key.given() && model.base_url.empty())
       diagnostics_.Add(map.node(), fmt::format("'{}' needs a key", model.name),
                        "add key: {file: /path} or key: {env: NAME}");
@@ -111,12 +112,29 @@ class ModelReader {
             : (model.base_url.empty() ? TokenLimitName::kMaxCompletionTokens : TokenLimitName::kMaxTokens);
   }
 
-  // http is fine for a server that needs no key; the client refuses to send one there.
+  // http is fine for a server that needs no key; the client refuses to send one there. A query is for what names a
+  // version, as Azure's.
   void ReadAddress(const YamlNode& at, std::string text, ModelSettings& model) {
+    std::string query;
+    if (const size_t mark = text.find('?'); mark != std::string::npos) {
+      query = text.substr(mark);
+      text.resize(mark);
+      if (query.size() < 2 || !OnlyHas(query.substr(1), "_.~=&%+,:-"))
+        diagnostics_.Add(at, "the query of 'base_url' is not one", "write it as ?api-version=VERSION");
+    }
     while (text.ends_with('/')) text.pop_back();
     const std::string as_https = text.starts_with("http://") ? "https://" + text.substr(7) : text;
     if (Status good = CheckApiUrl(as_https); !good) diagnostics_.Add(at, good.error().message, good.error().remedy);
-    model.base_url = std::move(text);
+    model.base_url = std::move(text) + query;
+  }
+
+  void ReadKeyHeader(const YamlNode& at, ModelSettings& model) {
+    const auto text = diagnostics_.Take(at.AsString());
+    if (!text) return;
+    if (text->empty() || text->size() > 64 || !OnlyHas(*text, "-_"))
+      diagnostics_.Add(at, "'key_header' must be the name of a header", "write api-key, as Azure calls it");
+    model.key_header = *text;
+    if (!model.key.given()) diagnostics_.Add(at, "'key_header' without a key", "add key: {env: NAME}, or remove it");
   }
 
   void ReadCommand(const YamlObject& map, ModelSettings& model) {

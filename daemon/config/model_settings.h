@@ -49,8 +49,9 @@ struct ModelSettings {
   std::string name;  // in this file
   ModelTransport transport = ModelTransport::kAnthropic;
   std::string model;     // as its provider names it
-  std::string base_url;  // empty: the vendor's
+  std::string base_url;  // empty: the vendor's; the protocol's path goes before its query
   SecretSource key;
+  std::string key_header;  // that the key is sent in, alone; empty: as the protocol has it
   std::vector<std::string> command;
   std::filesystem::path folder;  // of an exchange, or of transcripts
   StructuredOutput structured = StructuredOutput::kSchema;

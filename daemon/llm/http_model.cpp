@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/redaction.h"
 #include "base/utf8.h"
 #include "http/retry_after.h"
@@ -89,6 +91,20 @@ Answer FromStream(const StreamedAnswer& streamed, Receipt receipt) {
                  std::move(receipt));
 }
 
+// A query of the address stays at its end.
+std::string AddressOf(const config::ModelSettings& settings, const WireProtocol& protocol) {
+  const std::string base = settings.base_url.empty() ? protocol.DefaultAddress() : settings.base_url;
+  const size_t query = std::min(base.find('?'), base.size());
+  return base.substr(0, query) + protocol.Path() + base.substr(query);
+}
+
+void AddKey(const config::ModelSettings& settings, const std::string& key, http::ClientRequest& request) {
+  const bool anthropic = settings.transport == config::ModelTransport::kAnthropic;
+  const std::string header = settings.key_header.empty() && anthropic ? "x-api-key" : settings.key_header;
+  if (header.empty()) request.bearer = key;
+  else if (!key.empty()) request.secret_headers = {{header, key}};
+}
+
 }  // namespace
 
 Result<std::string> ReadModelKey(const config::ModelSettings& settings) {
@@ -104,14 +120,11 @@ http::ClientRequest HttpModel::MakeRequest(const WireProtocol& protocol, const Q
   const config::ModelSettings& settings = parts_.settings;
   http::ClientRequest request;
   request.method = "POST";
-  request.url = (settings.base_url.empty() ? protocol.DefaultAddress() : settings.base_url) + protocol.Path();
+  request.url = AddressOf(settings, protocol);
   request.headers = {{"Accept", "text/event-stream"}};
-  if (settings.transport == config::ModelTransport::kAnthropic) {
+  if (settings.transport == config::ModelTransport::kAnthropic)
     request.headers.emplace_back("anthropic-version", "2023-06-01");
-    if (!parts_.key.empty()) request.secret_headers = {{"x-api-key", parts_.key}};
-  } else {
-    request.bearer = parts_.key;
-  }
+  AddKey(settings, parts_.key, request);
   request.body = protocol.EncodeBody(settings, question);
   request.total_timeout = std::max(question.limits.deadline, std::chrono::milliseconds(1));
   request.stall_timeout = question.limits.stall;

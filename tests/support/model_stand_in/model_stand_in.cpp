@@ -21,10 +21,11 @@ Vendor VendorOf(const std::string& path) {
   return path == "/v1/responses" ? Vendor::kOpenAiResponses : Vendor::kOpenAiChat;
 }
 
-// Anthropic takes a key either way: its documentation names x-api-key, and its client sends a bearer token.
+// Anthropic takes a key either way: its documentation names x-api-key, and its client sends a bearer token. Azure,
+// which speaks OpenAI's protocols, takes api-key.
 bool IsAuthorized(Vendor vendor, const httplib::Request& request) {
   return request.get_header_value("Authorization") == std::string("Bearer ") + ModelStandIn::kKey ||
-         (vendor == Vendor::kAnthropic && request.get_header_value("x-api-key") == ModelStandIn::kKey);
+         request.get_header_value(vendor == Vendor::kAnthropic ? "x-api-key" : "api-key") == ModelStandIn::kKey;
 }
 
 // What the vendor would answer with 400; empty: nothing.
@@ -115,8 +116,13 @@ void ModelStandIn::State::Handle(const httplib::Request& request, httplib::Respo
     response.status = status;
     response.set_content(EncodeError(vendor, wrong), "application/json");
   };
-  ModelRequest entry{request.path, body.is_object() ? body.value("model", "") : "", request.body,
-                     IsAuthorized(vendor, request)};
+  ModelRequest entry{request.path,
+                     body.is_object() ? body.value("model", "") : "",
+                     request.body,
+                     IsAuthorized(vendor, request),
+                     request.target,
+                     request.get_header_value("Authorization"),
+                     request.get_header_value("api-key")};
   int number = 0;
   {
     const std::lock_guard lock(mutex);

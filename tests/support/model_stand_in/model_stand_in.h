@@ -12,6 +12,7 @@ namespace warpwright {
 struct ModelRequest {
   std::string path, model, body;
   bool authorized = false;
+  std::string target, authorization, api_key;  // with its query; headers: of OpenAI's and Azure's own
 };
 
 class ModelStandIn {

@@ -57,6 +57,17 @@ TEST(ModelSettings, AnExchangeMayHaveAPrice) {
   }
 }
 
+TEST(ModelSettings, AnAddressKeepsItsQuery) {
+  const auto config = config::ParseOperatorConfig(
+      Text(
+          "  azure: {transport: openai_chat, base_url: \"https://a.example/openai/?api-version=2024-10-21\", model: m, "
+          "key: {env: K}, key_header: api-key, price: {input: 1, output: 2}}\n"),
+      "c.yml");
+  ASSERT_TRUE(config) << config.error().Format();
+  EXPECT_EQ(config->models[0].base_url, "https://a.example/openai?api-version=2024-10-21");
+  EXPECT_EQ(config->models[0].key_header, "api-key");
+}
+
 TEST(ModelSettings, AreChosenByPriceToo) {
   const std::string models =
       "  middle: {transport: command, command: [a], price: {input: 3, output: 15}}\n"
@@ -101,6 +112,12 @@ TEST(ModelSettings, ErrorsHaveAPlaceAndARemedy) {
        "c.yml:5:6: the price of 'claude-99' is not known"},
       {"  a: {transport: anthropic, model: m, key: sk-secret}\n", "the key must not be in this file"},
       {"  a: {transport: offline, folder: /x, key: {env: K}}\n", "'key' means nothing for the transport offline"},
+      {"  a: {transport: offline, folder: /x, key_header: k}\n",
+       "'key_header' means nothing for the transport offline"},
+      {"  a: {transport: openai_chat, base_url: \"https://a/v1?\", model: m, price: unmetered}\n",
+       "the query of 'base_url' is not one"},
+      {"  a: {transport: openai_chat, base_url: \"https://a/v1\", model: m, key_header: api-key, price: unmetered}\n",
+       "'key_header' without a key"},
       {"  a: {transport: command, comand: [x], price: unmetered}\n", "did you mean 'command'?"},
       {"  built_in: {transport: offline, folder: /x}\n", "this cannot be a model's name here"},
   };

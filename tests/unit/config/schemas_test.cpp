@@ -301,7 +301,13 @@ const Row kOperatorRows[] = {
     {"deadline: 300", "token_limit: max_tokens", Verdict::kBeyond},  // a name of openai_chat
     {"http://127.0.0.1:8000/v1", "https://models.example.com/v1", Verdict::kGood},
     {"http://127.0.0.1:8000/v1", "https://a:b@models.example.com/v1", Verdict::kBad},
+    {"http://127.0.0.1:8000/v1", "https://models.example.com/v1?api-version=2024-10-21", Verdict::kGood},
+    {"http://127.0.0.1:8000/v1", "https://models.example.com/v1?a=b?c=d", Verdict::kBad},
+    {"http://127.0.0.1:8000/v1", "https://models.example.com/v1#top", Verdict::kBad},
     {"http://127.0.0.1:8000/v1", "models.example.com", Verdict::kBad},
+    {"key: {env: MODEL_KEY}", "key: {env: MODEL_KEY}, key_header: api-key", Verdict::kGood},
+    {"key: {env: MODEL_KEY}", "key: {env: MODEL_KEY}, key_header: \"api-key: x\"", Verdict::kBad},
+    {"price: unmetered", "price: unmetered, key_header: api-key", Verdict::kBeyond},  // without a key
     {"price: unmetered", "price: free", Verdict::kBad},
     {", price: unmetered", "", Verdict::kBeyond},
     {"command: [claude, -p]", "command: claude", Verdict::kBad},

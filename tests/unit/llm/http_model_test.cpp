@@ -241,6 +241,33 @@ TEST(HttpModel, WhatNobodyTookWasNotARequest) {
   EXPECT_EQ(std::get<llm::Failed>(answer).receipt.requests, 0);
 }
 
+// As Azure wants it: the version of its interface in the query, and the key alone in a header of its own.
+TEST(HttpModel, KeepsTheQueryOfAnAddressAndNamesTheHeaderOfTheKey) {
+  const struct {
+    config::ModelTransport transport;
+    const char *base, *target;
+  } rows[] = {
+      {config::ModelTransport::kOpenAiChat, "/v1?api-version=2024-10-21",
+       "/v1/chat/completions?api-version=2024-10-21"},
+      {config::ModelTransport::kOpenAiResponses, "/v1?api-version=preview&a=b",
+       "/v1/responses?api-version=preview&a=b"},
+      {config::ModelTransport::kOpenAiChat, "/v1", "/v1/chat/completions"},
+  };
+  for (const auto& row : rows) {
+    ModelStandIn server;
+    config::ModelSettings settings = Settings(row.transport, "plain");
+    settings.base_url = server.Url(row.base);
+    settings.key_header = "api-key";
+    const llm::Answer answer = AskOnce(settings, MakeQuestion());
+    EXPECT_TRUE(std::holds_alternative<llm::Answered>(answer)) << llm::Summary(answer);
+    ASSERT_EQ(server.requests().size(), 1u);
+    const ModelRequest request = server.requests().front();
+    EXPECT_EQ(request.target, row.target);
+    EXPECT_EQ(request.api_key, ModelStandIn::kKey);
+    EXPECT_EQ(request.authorization, "") << "the key is sent once";
+  }
+}
+
 TEST(HttpModel, AWrongKeyIsSaidWithoutIt) {
   for (const auto transport : kTransports) {
     const llm::Answer answer = AskOnce(Settings(transport, "plain"), MakeQuestion(), {}, "sk-wrong-9876543210");
