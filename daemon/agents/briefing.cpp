@@ -8,7 +8,6 @@
 #include "agents/data_block.h"
 #include "base/lines.h"
 #include "base/utf8.h"
-#include "core/computation_text.h"
 #include "core/quantity.h"
 #include "core/source_requests.h"
 #include "core/tensor_rates.h"
@@ -16,7 +15,7 @@
 namespace warpwright::agents {
 namespace {
 
-constexpr size_t kMaxFormulaBytes = 6'000, kMaxLogBytes = 6'000, kMaxHeaders = 8, kHistoryRows = 24;
+constexpr size_t kMaxLogBytes = 6'000, kMaxHeaders = 8, kHistoryRows = 24;
 
 std::string ScalarText(const core::ScalarValue& value) {
   return std::visit([](auto number) { return fmt::format("{}", number); }, value);
@@ -202,12 +201,6 @@ std::string ContractFacts(const core::KernelSpec& spec, bool modelled) {
                             "that differ from run to run.\n"
                           : "Allowed: " + allowed + ".\n";
   return text;
-}
-
-std::string FormulaText(const Form* form) {
-  if (form == nullptr) return "What it computes could not be written as a formula: read the code.\n";
-  return "What it computes, for all elements:\n" +
-         BarredLines(core::ComputationText(form->computation), kMaxFormulaBytes);
 }
 
 namespace {

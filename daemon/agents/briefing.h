@@ -18,7 +18,6 @@ namespace warpwright::agents {
 std::string ChipFacts(const core::Chip& chip, const core::BuildOptions& build, bool modelled);
 // Arguments, cases with shapes, tolerance and what is allowed.
 std::string ContractFacts(const core::KernelSpec& spec, bool modelled);
-std::string FormulaText(const Form* form);
 // Times of the cases, launches with their limits, evidence by name, hot lines.
 std::string MeasuredFacts(const Situation& at);
 // The short-term memory as a table.

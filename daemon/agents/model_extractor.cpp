@@ -8,6 +8,7 @@
 
 #include "agents/briefing.h"
 #include "agents/consult.h"
+#include "agents/formula_text.h"
 #include "agents/model_agents.h"
 #include "base/utf8.h"
 
@@ -92,10 +93,11 @@ class ModelExtractor final : public FeatureExtractor {
   Result<Proposal<ExtractedFeatures>> Propose(const ExtractRequest& request) override {
     const Situation& at = request.at;
     WW_ASSIGN(const Listing listing, ListEntry(at, at.base));
+    WW_ASSIGN(const std::string formula, FormulaText(at));
     WW_ASSIGN(Prompt prompt,
               MakePrompt("feature_extractor", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
                                                {"contract", ContractFacts(at.spec, at.measured.modelled)},
-                                               {"formula", FormulaText(at.form)},
+                                               {"formula", formula},
                                                {"listing", listing.text},
                                                {"measured", MeasuredFacts(at)}}));
     static const std::string schema = ReadingSchema();

@@ -3,6 +3,7 @@
 
 #include "agents/briefing.h"
 #include "agents/consult.h"
+#include "agents/formula_text.h"
 #include "agents/model_agents.h"
 #include "agents/model_plan.h"
 
@@ -53,9 +54,10 @@ class ModelPlanner final : public Planner {
     const Situation& at = request.at;
     WW_ASSIGN(const Listing listing, ListEntry(at, at.base));
     WW_ASSIGN(const std::string original, OriginalText(at, at.base));
+    WW_ASSIGN(const std::string formula, FormulaText(at));
     WW_ASSIGN(Prompt prompt, MakePrompt("planner", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
                                                     {"contract", ContractFacts(at.spec, at.measured.modelled)},
-                                                    {"formula", FormulaText(at.form)},
+                                                    {"formula", formula},
                                                     {"listing", listing.text},
                                                     {"original", original},
                                                     {"measured", MeasuredFacts(at)},
@@ -106,9 +108,10 @@ class ModelDiagnoser final : public Diagnoser {
   Result<Proposal<core::Diagnosis>> Propose(const DiagnoseRequest& request) override {
     const Situation& at = request.at;
     WW_ASSIGN(const Listing listing, ListEntry(at, request.failed));
+    WW_ASSIGN(const std::string formula, FormulaText(at));
     WW_ASSIGN(Prompt prompt, MakePrompt("diagnoser", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
                                                       {"contract", ContractFacts(at.spec, at.measured.modelled)},
-                                                      {"formula", FormulaText(at.form)},
+                                                      {"formula", formula},
                                                       {"listing", listing.text},
                                                       {"verdict", VerdictText(request.verdict)}}));
     static const std::string schema = fmt::format(
@@ -149,9 +152,10 @@ class ModelCritic final : public Critic {
   Result<Proposal<Critique>> Propose(const CritiqueRequest& request) override {
     const Situation& at = request.at;
     WW_ASSIGN(const Listing listing, ListEntry(at, request.candidate));
+    WW_ASSIGN(const std::string formula, FormulaText(at));
     WW_ASSIGN(Prompt prompt, MakePrompt("critic", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
                                                    {"contract", ContractFacts(at.spec, at.measured.modelled)},
-                                                   {"formula", FormulaText(at.form)},
+                                                   {"formula", formula},
                                                    {"plan", PlanText(request.plan)},
                                                    {"listing", listing.text}}));
     static const std::string schema = R"({"type": "object", "properties": {

@@ -4,6 +4,7 @@
 #include "agents/briefing.h"
 #include "agents/consult.h"
 #include "agents/data_block.h"
+#include "agents/formula_text.h"
 #include "agents/model_agents.h"
 #include "agents/model_plan.h"
 #include "agents/spliced_attempts.h"
@@ -64,9 +65,10 @@ class ModelGenerator final : public Generator {
   Result<Proposal<Draft>> Propose(const GenerateRequest& request) override {
     const Situation& at = request.at;
     WW_ASSIGN(const Listing listing, ListEntry(at, at.base));
+    WW_ASSIGN(const std::string formula, FormulaText(at));
     WW_ASSIGN(Prompt prompt, MakePrompt("generator", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
                                                       {"contract", ContractFacts(at.spec, at.measured.modelled)},
-                                                      {"formula", FormulaText(at.form)},
+                                                      {"formula", formula},
                                                       {"listing", listing.text},
                                                       {"measured", MeasuredFacts(at)},
                                                       {"history", HistoryTable(at)},
@@ -101,9 +103,10 @@ class ModelOptimizer final : public Optimizer {
     const Situation& at = request.at;
     WW_ASSIGN(const Listing listing, ListEntry(at, at.base));
     WW_ASSIGN(const std::string original, OriginalText(at, at.base));
+    WW_ASSIGN(const std::string formula, FormulaText(at));
     WW_ASSIGN(Prompt prompt, MakePrompt("optimizer", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
                                                       {"contract", ContractFacts(at.spec, at.measured.modelled)},
-                                                      {"formula", FormulaText(at.form)},
+                                                      {"formula", formula},
                                                       {"listing", listing.text},
                                                       {"original", original},
                                                       {"measured", MeasuredFacts(at)},
@@ -136,9 +139,10 @@ class ModelRepairer final : public Repairer {
       return Proposal<core::Candidate>(NoProposal{"what a transformation wrote is not mended by hand"});
     WW_ASSIGN(const Listing listing, ListEntry(at, request.failed));
     WW_ASSIGN(const std::string original, OriginalText(at, request.failed));
+    WW_ASSIGN(const std::string formula, FormulaText(at));
     WW_ASSIGN(Prompt prompt, MakePrompt("repairer", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
                                                      {"contract", ContractFacts(at.spec, at.measured.modelled)},
-                                                     {"formula", FormulaText(at.form)},
+                                                     {"formula", formula},
                                                      {"original", original},
                                                      {"listing", listing.text},
                                                      {"history", HistoryTable(at)},

@@ -132,7 +132,8 @@ struct ModelKit {
             .original = original,
             .chip = chip,
             .evaluator = worker,
-            .form = &form,
+            .form = segments ? nullptr : &form,
+            .segments = segments,
             .base = original_candidate,
             .measured = measured,
             .features = features,
@@ -146,6 +147,7 @@ struct ModelKit {
   core::Chip chip;
   EntryWorker worker;
   agents::Form form{testing::Softmax(), "", {}};
+  std::function<Result<std::vector<core::SegmentForm>>()> segments;  // instead of the form
   core::Measured measured;
   agents::ExtractedFeatures features;
   std::vector<agents::PastAttempt> history = {
