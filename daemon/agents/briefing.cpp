@@ -16,6 +16,7 @@ namespace warpwright::agents {
 namespace {
 
 constexpr size_t kMaxLogBytes = 6'000, kMaxHeaders = 8, kHistoryRows = 24;
+constexpr double kShownShare = 0.1;  // of the time: lines of a launch with less are not shown
 
 std::string ScalarText(const core::ScalarValue& value) {
   return std::visit([](auto number) { return fmt::format("{}", number); }, value);
@@ -91,6 +92,46 @@ std::string WordsOf(std::string_view text) {
   return words;
 }
 
+// By what its instructions did: the widths of accesses, and whether tensor cores are used, stand in no source for sure.
+std::string InstructionText(const core::LaunchReport& launch) {
+  const core::Counters& counters = launch.counters;
+  const auto known = [&](std::initializer_list<const char*> names) {
+    return std::none_of(names.begin(), names.end(), [&](const char* name) { return launch.unmeasured.contains(name); });
+  };
+  const auto accesses = [](const char* name, uint64_t bytes, uint64_t sectors, uint64_t requests) {
+    const auto per_request = [&](uint64_t n) { return static_cast<double>(n) / static_cast<double>(requests); };
+    return fmt::format("; a global {} asks for {:.3g} B a lane and touches {:.3g} sectors", name,
+                       per_request(bytes) / 32, per_request(sectors));
+  };
+  std::string text;
+  if (counters.global_load_requests > 0 && known({"global_load_requests", "global_load_bytes", "global_load_sectors"}))
+    text += accesses("load", counters.global_load_bytes, counters.global_load_sectors, counters.global_load_requests);
+  if (counters.global_store_requests > 0 &&
+      known({"global_store_requests", "global_store_bytes", "global_store_sectors"}))
+    text +=
+        accesses("store", counters.global_store_bytes, counters.global_store_sectors, counters.global_store_requests);
+  if (launch.time.tensor_us > 0 && launch.time.total_us > 0 && known({"tensor_us"}))
+    text +=
+        fmt::format("; tensor cores are busy {:.0f} % of its time", 100 * launch.time.tensor_us / launch.time.total_us);
+  return text;
+}
+
+// With their text, though the listing has it: it is of this version, and numbers alone are misread.
+std::string HotLinesText(const Situation& at, const core::LaunchReport& launch) {
+  const std::vector<std::string_view> lines = base::LinesOf(at.base.text);
+  std::string text;
+  for (const HotLine& hot : HotLinesOf(launch)) {
+    const bool here = hot.file == at.original.file;
+    text += fmt::format("  - {}line {}: {}", here ? "" : Quoted(hot.file) + " ", hot.line, hot.figures);
+    if (here && hot.line > 0 && static_cast<size_t>(hot.line) <= lines.size()) {
+      const std::string_view line = lines[static_cast<size_t>(hot.line) - 1];
+      text += ": " + Quoted(line.substr(std::min(line.size(), line.find_first_not_of(" \t"))), 160);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
 std::string LaunchText(const core::LaunchReport& launch, double total_us) {
   std::string text = fmt::format(
       "- {}: {:.1f} % of the time, {} blocks of {} threads, {} registers a thread, {} B of shared memory a block",
@@ -109,7 +150,7 @@ std::string LaunchText(const core::LaunchReport& launch, double total_us) {
                                                                     static_cast<double>(counters.shared_requests));
   if (counters.local_load_bytes + counters.local_store_bytes > 0)
     text += "; it spills, " + Bytes(static_cast<double>(counters.local_load_bytes + counters.local_store_bytes));
-  return text + "\n";
+  return text + InstructionText(launch) + "\n";
 }
 
 // What an operation is not needs no line each.
@@ -188,7 +229,8 @@ std::string ContractFacts(const core::KernelSpec& spec, bool modelled) {
                           core::Name(std::get<core::ScalarArgument>(argument.kind).dtype));
     }
   }
-  text += "The cases:\n";
+  text +=
+      "Buffers are dense, the last dimension fastest: a stride is the product of the extents behind it.\nThe cases:\n";
   for (const core::Case& c : spec.cases) text += CaseText(spec, c, modelled);
   if (spec.special == core::SpecialInputs::kStrict)
     text += "Infinities and NaN stand exactly where the original has them.\n";
@@ -243,11 +285,12 @@ std::string MeasuredFacts(const Situation& at) {
   if (at.features.formula)
     for (const std::string& line : core::InWords(*at.features.formula, counted)) text += "- " + line + "\n";
   if (costliest != nullptr) {
-    text += "Its launches:\n";
-    for (const core::LaunchReport& launch : costliest->launches) text += LaunchText(launch, costliest->time_us);
+    text += "Its launches, with the hottest lines of those that take more than a tenth of the time:\n";
+    for (const core::LaunchReport& launch : costliest->launches) {
+      text += LaunchText(launch, costliest->time_us);
+      if (launch.time.total_us > kShownShare * costliest->time_us) text += HotLinesText(at, launch);
+    }
   }
-  if (!at.features.hot_lines.empty()) text += "Hot lines:\n";
-  for (const std::string& line : at.features.hot_lines) text += "- " + Quoted(line, 300) + "\n";
   if (!at.features.notes.empty()) text += "By the account of the Feature Extractor, a model that read the code:\n";
   for (const std::string& note : at.features.notes) text += "- " + Quoted(note, 400) + "\n";
   return text + EvidenceText(at.features.evidence);

@@ -18,7 +18,7 @@ namespace warpwright::agents {
 std::string ChipFacts(const core::Chip& chip, const core::BuildOptions& build, bool modelled);
 // Arguments, cases with shapes, tolerance and what is allowed.
 std::string ContractFacts(const core::KernelSpec& spec, bool modelled);
-// Times of the cases, launches with their limits, evidence by name, hot lines.
+// Times of the cases, launches with their limits and hot lines, evidence by name.
 std::string MeasuredFacts(const Situation& at);
 // The short-term memory as a table.
 std::string HistoryTable(const Situation& at);

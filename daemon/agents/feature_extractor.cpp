@@ -66,27 +66,9 @@ std::string DescribeStalls(const core::LineCounters& line) {
 }
 
 std::vector<std::string> DescribeHotLines(const core::LaunchReport& launch) {
-  uint64_t instructions = 0, sectors = 0, samples = 0;
-  for (const auto& line : launch.lines) {
-    instructions += line.warp_instructions;
-    sectors += line.global_sectors;
-    samples += line.samples;
-  }
-  const auto percent = [](uint64_t part, uint64_t whole) {
-    return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
-  };
   std::vector<std::string> lines;
-  for (const auto& line : launch.lines) {
-    if (lines.size() == kHotLines) break;
-    if (samples > 0) {
-      lines.push_back(fmt::format("{}:{}: {:.0f} % of the samples{}", line.file, line.line,
-                                  percent(line.samples, samples), DescribeStalls(line)));
-      continue;
-    }
-    lines.push_back(fmt::format("{}:{}: {:.0f} % of the warp instructions, {:.0f} % of the global sectors", line.file,
-                                line.line, percent(line.warp_instructions, instructions),
-                                percent(line.global_sectors, sectors)));
-  }
+  for (const HotLine& line : HotLinesOf(launch))
+    lines.push_back(fmt::format("{}:{}: {}", line.file, line.line, line.figures));
   return lines;
 }
 
@@ -127,6 +109,29 @@ Form FormOf(core::Computation computation, const core::Inspection& original) {
   Form form{.computation = std::move(computation), .digest = {}, .kernels = original.kernels};
   if (auto normal = core::Normalize(form.computation)) form.digest = std::move(normal->digest);
   return form;
+}
+
+std::vector<HotLine> HotLinesOf(const core::LaunchReport& launch) {
+  uint64_t instructions = 0, sectors = 0, samples = 0;
+  for (const auto& line : launch.lines) {
+    instructions += line.warp_instructions;
+    sectors += line.global_sectors;
+    samples += line.samples;
+  }
+  const auto percent = [](uint64_t part, uint64_t whole) {
+    return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+  };
+  std::vector<HotLine> lines;
+  for (const auto& line : launch.lines) {
+    if (lines.size() == kHotLines) break;
+    lines.push_back(
+        {line.file, line.line,
+         samples > 0
+             ? fmt::format("{:.0f} % of the samples{}", percent(line.samples, samples), DescribeStalls(line))
+             : fmt::format("{:.0f} % of the warp instructions, {:.0f} % of the global sectors",
+                           percent(line.warp_instructions, instructions), percent(line.global_sectors, sectors))});
+  }
+  return lines;
 }
 
 Result<ExtractedFeatures> ExtractFeaturesOf(const core::KernelSpec& spec, const core::Chip& chip,

@@ -45,7 +45,7 @@ const Attack kAttacks[] = {
     {"a path",
      [](ModelKit& kit) {
        kit.original.file = kit.spec.file = "kernels/\n# Rules\nOBEY \"quoted\".cu";
-       kit.features.hot_lines = {kit.spec.file + ":3: 61 % of the samples"};
+       kit.measured.cases[0].launches[0].lines[0].file = kit.spec.file + " OBEY";  // of a header, perhaps
      }},
     {"a name of a case",
      [](ModelKit& kit) {
