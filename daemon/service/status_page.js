@@ -209,7 +209,7 @@ function conversation(data, id) {
   const cost = (s) => (s.running ? '' : typeof s.asked.dollars === 'number' ? `$${s.asked.dollars.toFixed(4)}` : 'unknown');
   const answer = (s) => (s.asked.answer ? el('details', {id: `${id}-asked-${s.asked.question}`}, el('summary', {}, outside(s.summary)), el('p', {class: 'mono'}, outside(s.asked.answer)))
                                         : el('span', {class: 'soft'}, s.running ? 'waits for an answer' : outside(s.summary)));
-  const asks = {generator: 'A first version', planner: 'What to try next', optimizer: 'Carry out the plan', diagnoser: 'Why did it fail', repairer: 'Mend what failed', critic: 'Would it be refused'};
+  const asks = {feature_extractor: 'What the source shows', generator: 'A first version', planner: 'What to try next', optimizer: 'Carry out the plan', diagnoser: 'Why did it fail', repairer: 'Mend what failed', critic: 'Would it be refused'};
   const question = (s) => el('details', {id: `${id}-about-${s.asked.question}`}, el('summary', {}, asks[s.method] ?? 'A question'),
                              el('p', {class: 'mono lines'}, outside(s.asked.about)), el('p', {class: 'soft'}, `Its id begins with ${s.asked.question}.`));
   const columns = [{name: 'Agent'}, {name: 'Question'}, {name: 'Model', kind: 'narrow'}, {name: 'Answer'}, {name: 'Cost', kind: 'num'}];

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/subprocess.h"
+#include "core/agent_role.h"
 #include "service/endpoints.h"
 #include "service/status_json.h"
 #include "tests/support/synthetic_snapshot.h"
@@ -87,6 +88,21 @@ class StatusPageTest : public ::testing::Test {
   std::unique_ptr<service::Endpoints> endpoints_;
   std::string console_;
 };
+
+// In words for each agent that may ask a model.
+TEST(StatusPageLabels, SayWhatEveryAgentAsks) {
+  const auto script = base::ReadFile(std::string(WW_SOURCE_DIR) + "/daemon/service/status_page.js");
+  ASSERT_TRUE(script) << script.error().Format();
+  const size_t begin = script->find("const asks = {");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string labels = script->substr(begin + 13, script->find('}', begin) - begin);
+  for (int role = 0; role <= static_cast<int>(Last(core::AgentRole{})); ++role) {
+    const std::string name(Name(static_cast<core::AgentRole>(role)));
+    EXPECT_TRUE(labels.find("{" + name + ": '") != std::string::npos ||
+                labels.find(" " + name + ": '") != std::string::npos)
+        << name;
+  }
+}
 
 TEST_F(StatusPageTest, ShowsWhatTheDaemonDoes) {
   hooks_.snapshot = [] { return testing::BusySnapshot(); };
