@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "llm/journalled_model.h"
 #include "memory/step_json.h"
+#include "report/explain.h"
 #include "tests/unit/search/scripted_loop.h"
 
 namespace warpwright {
@@ -610,6 +611,34 @@ TEST_F(ModelLoop, ThePredictionsOfAPlanAreChecked) {
     EXPECT_TRUE(step.outcome->prediction[0].held);
     EXPECT_FALSE(step.outcome->prediction[1].held) << "still one launch";
   }
+}
+
+// No card speaks for such a method: its figures are measured, its words are whose they are, in every form of the
+// result.
+TEST_F(ModelLoop, WhatNobodyCheckedIsToldAsTheModelsAccount) {
+  loop.script["quick"].gain = 3;
+  Run();
+  Answer(
+      kPlanner, "",
+      R"({"none": "", "plans": [{"method": "one_way", "why": "the loads are late", "evidence": [{"field": "launches", "value": 1}], "expected": [], "instructions": "i"}]})");
+  Run();
+  Answer(kOptimizer, "Method: one_way", ChangeOf("quick"));
+  Run();
+  Answer(kPlanner, "adds a line", R"({"none": "nothing is left", "plans": []})");
+  ASSERT_EQ(Run().result.outcome, core::TaskOutcome::kImproved);
+  const report::Explanation e = report::Explain(loop.View(), {});
+  ASSERT_EQ(e.plans.size(), 1u);
+  EXPECT_EQ(e.plans[0], "round 1, one_way: by the account of desk: the loads are late [1] launches = 1 count");
+  ASSERT_EQ(e.steps.size(), 1u);
+  EXPECT_EQ(e.steps[0].does, "adds a line (by the model's account)");
+  EXPECT_TRUE(e.steps[0].causes.empty()) << "no card says why";
+  for (const std::string& text : {report::RenderText(e), report::RenderMarkdown(e), report::RenderHtml(e)}) {
+    EXPECT_NE(text.find("by the account of desk: the loads are late"), std::string::npos) << text;
+    EXPECT_EQ(text.find("adds a line"), text.find("adds a line (by the model")) << text;
+  }
+  const std::string commit = report::RenderCommitMessage(e);
+  EXPECT_NE(commit.find("adds a line (by the model's account)"), std::string::npos) << commit;
+  EXPECT_EQ(commit.find("the loads are late"), std::string::npos) << commit;
 }
 
 // Two plans of a round know nothing of each other: what is asked does not depend on who answers first.
