@@ -31,13 +31,17 @@ MismatchPattern::MismatchPattern(std::vector<int64_t> shape) {
   if (shape.size() > 1) columns_ = static_cast<size_t>(std::max<int64_t>(1, shape.back()));
 }
 
-void MismatchPattern::Add(size_t index, double actual, double expected) {
+void MismatchPattern::AddPlace(size_t index) {
   if (wrong_++ > 0) stride_ = std::gcd(stride_, index - indices_.low);
   const size_t row = index / columns_;
   if (rows_seen_ == 0 || row != rows_.high) ++rows_seen_;
   indices_.Add(index);
   rows_.Add(row);
   columns_seen_.Add(index % columns_);
+}
+
+void MismatchPattern::Add(size_t index, double actual, double expected) {
+  AddPlace(index);
   if (actual == 0) ++zeros_;
   if (!std::isfinite(actual)) ++not_finite_;
   const double ratio = expected != 0 ? actual / expected : 0;

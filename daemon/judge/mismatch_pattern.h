@@ -15,6 +15,7 @@ class MismatchPattern {
 
   // In ascending order of the index.
   void Add(size_t index, double actual, double expected);
+  void AddPlace(size_t index);  // whatever is there
   // "the last 31 of them", "every 32nd from 5 on, each 2 times what is expected"; empty: there is none. `count`: of all
   // elements.
   std::string Describe(size_t count) const;

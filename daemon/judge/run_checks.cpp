@@ -11,6 +11,7 @@
 
 #include "base/parallel.h"
 #include "judge/error_shares.h"
+#include "judge/mismatch_pattern.h"
 
 namespace warpwright::judge {
 namespace {
@@ -131,25 +132,29 @@ Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, cons
                  count = first.buffers[i].size() / size;
     if (!reference.inputs[i].uninitialized) continue;  // inout: its old content is a result
     const auto& spared = reference.references[o].unwritten;
+    const auto is_unwritten = [&](size_t e) {
+      return SameElement(first.buffers[i], reference.inputs[i].bytes, e, size) &&
+             SameElement(second.buffers[i], complemented[i].bytes, e, size) && (spared.empty() || !spared[e]);
+    };
     size_t unwritten = 0, example = count;
     std::mutex mutex;
     base::ParallelFor(count, [&](size_t begin, size_t end) {
       size_t here = 0, earliest = count;
-      for (size_t e = begin; e < end; ++e) {
-        if (!SameElement(first.buffers[i], reference.inputs[i].bytes, e, size) ||
-            !SameElement(second.buffers[i], complemented[i].bytes, e, size))
-          continue;
-        if (!spared.empty() && spared[e]) continue;
-        if (here++ == 0) earliest = e;
-      }
+      for (size_t e = begin; e < end; ++e)
+        if (is_unwritten(e) && here++ == 0) earliest = e;
       const std::lock_guard lock(mutex);
       unwritten += here;
       example = std::min(example, earliest);
     });
-    if (unwritten > 0)
-      return Wrong(core::Check::kUnwrittenOutput, trial,
-                   fmt::format("{} is not written ({} of {} elements)", ElementName(reference.layouts[o], example),
-                               unwritten, count));
+    if (unwritten == 0) continue;
+    MismatchPattern pattern(reference.layouts[o].shape);
+    for (size_t e = example; e < count; ++e)
+      if (is_unwritten(e)) pattern.AddPlace(e);
+    core::WrongSample sample{.wrong = unwritten, .elements = count, .pattern = pattern.Describe(count)};
+    std::string message = fmt::format("{} is not written ({} of {} elements",
+                                      ElementName(reference.layouts[o], example), unwritten, count);
+    if (unwritten > 1 && !sample.pattern.empty()) message += ": " + sample.pattern;
+    return Wrong(core::Check::kUnwrittenOutput, trial, message + ")", std::move(sample));
   }
   return std::nullopt;
 }

@@ -43,5 +43,11 @@ TEST(MismatchPattern, SaysWhereAndHow) {
   }
 }
 
+TEST(MismatchPattern, PlacesAloneSayWhere) {
+  judge::MismatchPattern pattern({24, 40});
+  for (size_t row = 0; row < 24; ++row) pattern.AddPlace(row * 40 + 7);
+  EXPECT_EQ(pattern.Describe(960), "all in column 7");
+}
+
 }  // namespace
 }  // namespace warpwright
