@@ -41,10 +41,6 @@ double InverseErf(double x) {
 
 std::span<const MathMarker> MathMarkers() { return kMarkers; }
 
-std::string MarkerSymbol(const MathMarker& marker, bool single) {
-  return std::string(kPrefix) + std::string(marker.name) + (single ? "f" : "");
-}
-
 MarkerCall FindMarkerCall(std::string_view symbol) {
   if (!symbol.starts_with(kPrefix)) return {};
   symbol.remove_prefix(kPrefix.size());

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "core/computation.h"
@@ -19,12 +18,11 @@ struct MathMarker {
 };
 std::span<const MathMarker> MathMarkers();
 
-// The symbol that a lifting build calls: "ww_call_expf".
-std::string MarkerSymbol(const MathMarker& marker, bool single);
 struct MarkerCall {
   const MathMarker* marker = nullptr;  // nullptr: no marker's symbol
   bool single = false;                 // float, else double
 };
+// Of the symbol that a lifting build calls: "ww_call_expf".
 MarkerCall FindMarkerCall(std::string_view symbol);
 
 // The host's library. Of one argument: `b` is ignored. Only functions of MathMarkers().

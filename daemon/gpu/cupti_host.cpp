@@ -12,12 +12,6 @@ std::vector<const char*> CStrings(const std::vector<std::string>& names) {
   return pointers;
 }
 
-Result<std::vector<std::string>> SupportedChips(const Cupti& cupti) {
-  WW_CUPTI_PARAMS(CUpti_Profiler_Host_GetSupportedChips_Params, params);
-  WW_TRY(cupti.Check(cupti.ProfilerHostGetSupportedChips(&params), "cuptiProfilerHostGetSupportedChips"));
-  return std::vector<std::string>(params.ppChipNames, params.ppChipNames + params.numChips);
-}
-
 Result<CuptiHost> CuptiHost::Create(const Cupti& cupti, const std::string& chip, std::span<const uint8_t> availability,
                                     std::span<const std::string> wanted) {
   WW_CUPTI_PARAMS(CUpti_Profiler_Host_Initialize_Params, initialize);

@@ -15,9 +15,6 @@ namespace warpwright::gpu {
 // By CUPTI's metric name. A metric that could not be counted is absent.
 using MetricValues = std::map<std::string, double>;
 
-// "GA100", "GH100", ...: the chips that this CUPTI supports without a device.
-Result<std::vector<std::string>> SupportedChips(const Cupti& cupti);
-
 // The schedule for some metrics on one chip.
 class CuptiHost {
  public:

@@ -23,7 +23,7 @@ namespace warpwright::gpu {
 // clang-format off
 #define WW_CUPTI_FUNCTIONS(X)                                                                                         \
   X(GetResultString) X(GetVersion) X(DeviceGetChipName) X(ProfilerInitialize) X(ProfilerDeviceSupported)              \
-  X(ProfilerGetCounterAvailability) X(ProfilerHostGetSupportedChips) X(ProfilerHostInitialize)                        \
+  X(ProfilerGetCounterAvailability) X(ProfilerHostInitialize)                                                          \
   X(ProfilerHostDeinitialize) X(ProfilerHostGetMetricProperties) X(ProfilerHostConfigAddMetrics)                      \
   X(ProfilerHostGetConfigImageSize) X(ProfilerHostGetConfigImage) X(ProfilerHostGetNumOfPasses)                       \
   X(ProfilerHostEvaluateToGpuValues) X(RangeProfilerEnable) X(RangeProfilerDisable)                                   \

@@ -229,15 +229,4 @@ const std::map<std::string_view, std::string_view>& NotOnHardware() {
   return reasons;
 }
 
-std::string CuptiChipName(const core::Chip& chip) {
-  static const std::map<std::string, std::string, std::less<>> by_id = {{"l4", "AD104"}};
-  // One chip per architecture: its smaller siblings have the same metrics.
-  static const std::map<std::string, std::string, std::less<>> by_arch = {
-      {"sm_80", "GA100"},  {"sm_86", "GA102"},  {"sm_89", "AD102"},  {"sm_90", "GH100"},
-      {"sm_90a", "GH100"}, {"sm_100", "GB100"}, {"sm_103", "GB110"}, {"sm_120", "GB202"}};
-  if (const auto found = by_id.find(chip.id); found != by_id.end()) return found->second;
-  const auto found = by_arch.find(chip.arch);
-  return found == by_arch.end() ? std::string() : found->second;
-}
-
 }  // namespace warpwright::gpu

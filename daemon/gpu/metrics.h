@@ -61,9 +61,6 @@ std::vector<std::string> Missed(const std::vector<std::string>& absent);
 // Fields of Counters and parts of TimeBreakdown that no GPU can count, with the reason.
 const std::map<std::string_view, std::string_view>& NotOnHardware();
 
-// CUPTI's name of a chip, for use without the chip: "l4" and "sm_89" are AD104. Empty if CUPTI has none.
-std::string CuptiChipName(const core::Chip& chip);
-
 // Fills counters, achieved occupancy, times, metrics and unmeasured of a report whose kernel, geometry and resources
 // are known. A total time that is already set (measured with events) is kept and the parts are shares of it; otherwise
 // it is CUPTI's duration. Latency is the time in which the busiest unit idles, times the share of stalled warp cycles

@@ -2,9 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/json_codec.h"
-#include "core/verdict_fields.h"
-
 namespace warpwright::memory {
 namespace {
 
@@ -46,14 +43,6 @@ core::Verdict Stored(core::Verdict verdict) {
       for (core::LaunchReport& launch : c.launches)
         if (launch.lines.size() > kMaxLines) launch.lines.resize(kMaxLines);
   return verdict;
-}
-
-std::string EncodeVerdict(const core::Verdict& verdict) { return base::EncodeJson(Stored(verdict)); }
-
-Result<core::Verdict> DecodeVerdict(std::string_view text) {
-  WW_ASSIGN(json document, base::ParseJson(text));
-  UpgradeVerdict(document);
-  return base::FromJson<core::Verdict>(document);
 }
 
 }  // namespace warpwright::memory

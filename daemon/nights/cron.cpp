@@ -226,8 +226,4 @@ system_clock::time_point CronSchedule::Next(system_clock::time_point after) cons
   return best ? system_clock::time_point(*best) : system_clock::time_point::max();
 }
 
-std::string CronSchedule::Local(system_clock::time_point time) const {
-  return date::format("%F %H:%M %Z", date::make_zoned(zone_, std::chrono::floor<std::chrono::seconds>(time)));
-}
-
 }  // namespace warpwright::nights

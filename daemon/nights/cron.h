@@ -31,8 +31,6 @@ class CronSchedule {
  public:
   // The first matching time after `after`; a whole minute.
   std::chrono::system_clock::time_point Next(std::chrono::system_clock::time_point after) const;
-  // "2026-03-29 03:00 CEST": a time as the zone's clocks show it.
-  std::string Local(std::chrono::system_clock::time_point time) const;
 
  private:
   friend Result<CronSchedule> ParseCron(std::string_view expression, const std::string& zone);

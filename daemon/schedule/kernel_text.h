@@ -38,7 +38,6 @@ class Names {
   std::string TakeOf(const std::vector<std::string>& wishes);
   std::string Take(const std::string& wish) { return TakeOf({wish}); }
   void Release(const std::string& name) { taken_.erase(name); }
-  bool IsFree(const std::string& name) const { return !taken_.contains(name); }
 
  private:
   std::set<std::string> taken_;

@@ -1,9 +1,12 @@
 // The first byte selects one of the JSON decoders, or a whole database file.
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/file.h"
+#include "base/json_codec.h"
+#include "core/verdict_fields.h"
 #include "memory/step_json.h"
 #include "memory/trajectory.h"
 #include "memory/verdict_json.h"
@@ -11,6 +14,13 @@
 namespace {
 
 using namespace warpwright;
+
+std::string EncodeVerdict(const core::Verdict& verdict) { return base::EncodeJson(memory::Stored(verdict)); }
+Result<core::Verdict> DecodeVerdict(std::string_view text) {
+  WW_ASSIGN(nlohmann::json json, base::ParseJson(text));
+  memory::UpgradeVerdict(json);
+  return base::FromJson<core::Verdict>(json);
+}
 
 // What was decoded encodes to a text that decodes to the same value.
 template <typename Decode, typename Encode>
@@ -44,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 6) {
-    case 0: RoundTrip(text, memory::DecodeVerdict, memory::EncodeVerdict); break;
+    case 0: RoundTrip(text, DecodeVerdict, EncodeVerdict); break;
     case 1: RoundTrip(text, memory::DecodeStep, memory::EncodeStep); break;
     case 2: RoundTrip(text, memory::DecodeOutcome, memory::EncodeOutcome); break;
     case 3: RoundTrip(text, memory::DecodeResult, memory::EncodeResult); break;

@@ -1,8 +1,6 @@
 // CUPTI's host half supports chips that are not present: names and costs of what we count are checked against it.
-#include <algorithm>
 #include <set>
 
-#include "config/chip_file.h"
 #include "tests/unit/gpu_counters/support.h"
 
 namespace warpwright::gpu {
@@ -129,29 +127,6 @@ TEST(Host, Moves) {
   moved = std::move(*b);
   EXPECT_EQ(moved.passes(), 1u);
   EXPECT_EQ(moved.metrics(), one);
-}
-
-// Every chip for which there is data, and every architecture that can be compiled for, has a name known to CUPTI.
-TEST(ChipNames, AreKnownToCupti) {
-  WW_NEED_CUPTI(cupti);
-  const auto supported = SupportedChips(cupti);
-  ASSERT_TRUE(supported) << supported.error().Format();
-  const auto known = [&](const core::Chip& chip) {
-    return std::find(supported->begin(), supported->end(), CuptiChipName(chip)) != supported->end();
-  };
-  for (const std::string& id : config::ChipIds()) {
-    const auto chip = config::LoadChip(id);
-    ASSERT_TRUE(chip) << chip.error().Format();
-    EXPECT_TRUE(known(*chip)) << id << " is " << CuptiChipName(*chip);
-  }
-  for (const char* arch : {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_103", "sm_120"}) {
-    core::Chip chip;
-    chip.arch = arch;
-    EXPECT_TRUE(known(chip)) << arch << " is " << CuptiChipName(chip);
-  }
-  core::Chip old;
-  old.arch = "sm_50";
-  EXPECT_EQ(CuptiChipName(old), "");
 }
 
 // Which results mean "no counters here" (kEnvironment, with a remedy), and which are failures.

@@ -4,9 +4,20 @@
 
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/json_codec.h"
+#include "core/verdict_fields.h"
 
 namespace warpwright {
 namespace {
+
+std::string Encode(const core::Verdict& verdict) { return base::EncodeJson(memory::Stored(verdict)); }
+Result<core::Verdict> Decode(std::string_view text) {
+  WW_ASSIGN(nlohmann::json json, base::ParseJson(text));
+  memory::UpgradeVerdict(json);
+  return base::FromJson<core::Verdict>(json);
+}
 
 core::Measured SampleMeasured() {
   core::LaunchReport launch;
@@ -87,18 +98,18 @@ TEST(VerdictJson, RoundTripOfEveryKind) {
                                                       core::WrongSample{2, 9, "the last 2", {{"out[3]", "4", "5"}}}},
                                     core::Faulted{fault, "small"}, SampleMeasured()};
   for (const core::Verdict& verdict : verdicts) {
-    const std::string json = memory::EncodeVerdict(verdict);
-    const auto back = memory::DecodeVerdict(json);
+    const std::string json = Encode(verdict);
+    const auto back = Decode(json);
     ASSERT_TRUE(back) << back.error().Format() << json;
     EXPECT_EQ(back->index(), verdict.index());
     EXPECT_EQ(core::VerdictMessage(*back), core::VerdictMessage(verdict));
-    EXPECT_EQ(memory::EncodeVerdict(*back), json);
+    EXPECT_EQ(Encode(*back), json);
   }
 }
 
 TEST(VerdictJson, MeasurementsAreExact) {
   const core::Measured before = SampleMeasured();
-  const auto back = memory::DecodeVerdict(memory::EncodeVerdict(before));
+  const auto back = Decode(Encode(before));
   ASSERT_TRUE(back);
   const core::Measured& after = std::get<core::Measured>(*back);
   ASSERT_EQ(after.cases.size(), 2u);
@@ -123,7 +134,7 @@ TEST(VerdictJson, TimingsAreExact) {
     before.cases[0].timing = SampleTiming(decision);
     before.decision = decision;
     before.notes = {"review: case gpt2 is 11 times as fast"};
-    const auto back = memory::DecodeVerdict(memory::EncodeVerdict(before));
+    const auto back = Decode(Encode(before));
     ASSERT_TRUE(back) << back.error().Format();
     const core::Measured& after = std::get<core::Measured>(*back);
     EXPECT_EQ(after.cases[0].timing, before.cases[0].timing);
@@ -131,19 +142,19 @@ TEST(VerdictJson, TimingsAreExact) {
     EXPECT_EQ(after.decision, decision);
     EXPECT_EQ(after.notes, before.notes);
   }
-  const auto modelled = memory::DecodeVerdict(memory::EncodeVerdict(SampleMeasured()));
+  const auto modelled = Decode(Encode(SampleMeasured()));
   ASSERT_TRUE(modelled);
   EXPECT_FALSE(std::get<core::Measured>(*modelled).decision);
   core::Measured odd = SampleMeasured();
   odd.decision = core::TimingDecision::kFaster;
-  std::string json = memory::EncodeVerdict(odd);
+  std::string json = Encode(odd);
   json.replace(json.find("faster"), 6, "faaast");
-  EXPECT_FALSE(memory::DecodeVerdict(json));
+  EXPECT_FALSE(Decode(json));
 }
 
 TEST(VerdictJson, LinesOfEarlierVersionsAreRead) {
   core::Measured before = SampleMeasured();
-  std::string json = memory::EncodeVerdict(before);
+  std::string json = Encode(before);
   const std::string now =
       "{\"divergent_branches\":3,\"file\":\"kernels/softmax.cu\",\"line\":2,\"warp_instructions\":998}";
   const std::string then = "{\"file\":\"kernels/softmax.cu\",\"line\":2,\"n\":[998,0,0,0,0,0,3]}";
@@ -151,35 +162,33 @@ TEST(VerdictJson, LinesOfEarlierVersionsAreRead) {
   for (size_t at = json.find(now); at != std::string::npos; at = json.find(now), ++found)
     json.replace(at, now.size(), then);
   EXPECT_EQ(found, 2u) << json.substr(0, 2000);
-  const auto back = memory::DecodeVerdict(json);
+  const auto back = Decode(json);
   ASSERT_TRUE(back) << back.error().Format();
-  EXPECT_EQ(memory::EncodeVerdict(*back), memory::EncodeVerdict(before));
-  EXPECT_FALSE(memory::DecodeVerdict(json.replace(json.find("[998,0,"), 7, "[\"x\",0,")));
+  EXPECT_EQ(Encode(*back), Encode(before));
+  EXPECT_FALSE(Decode(json.replace(json.find("[998,0,"), 7, "[\"x\",0,")));
 }
 
 TEST(VerdictJson, EveryFaultKindIsKnown) {
   for (int kind = 0; core::Name(static_cast<core::Fault::Kind>(kind)) != "?"; ++kind) {
     core::Fault fault;
     fault.kind = static_cast<core::Fault::Kind>(kind);
-    const auto back = memory::DecodeVerdict(memory::EncodeVerdict(core::Faulted{fault, ""}));
+    const auto back = Decode(Encode(core::Faulted{fault, ""}));
     ASSERT_TRUE(back) << kind;
     EXPECT_EQ(std::get<core::Faulted>(*back).fault.kind, fault.kind);
   }
 }
 
-TEST(VerdictJson, InvalidUtf8DoesNotThrow) {
-  EXPECT_TRUE(memory::DecodeVerdict(memory::EncodeVerdict(core::CompileFailed{"caf\xe9 \xff"})));
-}
+TEST(VerdictJson, InvalidUtf8DoesNotThrow) { EXPECT_TRUE(Decode(Encode(core::CompileFailed{"caf\xe9 \xff"}))); }
 
 TEST(VerdictJson, NonsenseIsAnError) {
-  const std::string measured = memory::EncodeVerdict(SampleMeasured());
+  const std::string measured = Encode(SampleMeasured());
   for (const std::string& text :
        {std::string(), std::string("{}"), std::string("[]"), std::string("null"), std::string("{\"verdict\":3}"),
         std::string("{\"verdict\":\"measured\",\"cases\":{}}"), std::string("{\"verdict\":\"measured\",\"cases\":[1]}"),
         std::string("{\"verdict\":\"faulted\"}"), std::string("{\"verdict\":\"faulted\",\"fault\":{\"kind\":\"odd\"}}"),
         std::string("{\"verdict\":\"refused\",\"line\":99999999999}"), std::string("{\"verdict\":\"happy\"}"),
         measured.substr(0, measured.size() - 5)})
-    EXPECT_FALSE(memory::DecodeVerdict(text)) << text.substr(0, 80);
+    EXPECT_FALSE(Decode(text)) << text.substr(0, 80);
 }
 
 }  // namespace

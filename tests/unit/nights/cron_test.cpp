@@ -1,5 +1,6 @@
 #include "nights/cron.h"
 
+#include <date/tz.h>
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -18,6 +19,11 @@ system_clock::time_point Utc(const std::string& text) {
   return system_clock::from_time_t(::timegm(&parts));
 }
 
+// The day that the zone's clocks show: "2026-03-29".
+std::string LocalDay(system_clock::time_point time, const std::string& zone) {
+  return date::format("%F", date::make_zoned(zone, std::chrono::floor<std::chrono::seconds>(time)));
+}
+
 struct NextRow {
   const char* expression;
   const char* zone;
@@ -32,8 +38,7 @@ TEST_P(CronNext, Follows) {
   auto now = Utc(GetParam().after);
   for (const char* expected : GetParam().next) {
     now = schedule->Next(now);
-    EXPECT_EQ(base::FormatUtc(now), expected)
-        << GetParam().expression << " after " << GetParam().after << ", " << schedule->Local(now);
+    EXPECT_EQ(base::FormatUtc(now), expected) << GetParam().expression << " after " << GetParam().after;
   }
 }
 INSTANTIATE_TEST_SUITE_P(
@@ -154,7 +159,7 @@ TEST(Cron, ADailyTimeRunsOncePerLocalDay) {
       for (; now < Utc("2025-01-01T12:00:00Z"); ++runs) {
         const auto next = schedule->Next(now);
         ASSERT_GT(next, now);
-        const std::string next_day = schedule->Local(next).substr(0, 10);
+        const std::string next_day = LocalDay(next, zone);
         ASSERT_NE(next_day, day) << zone << " " << expression << " " << base::FormatUtc(next);
         day = next_day;
         now = next;
