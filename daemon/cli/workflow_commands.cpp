@@ -31,6 +31,7 @@ std::string RandomWord() { return fmt::format("ww{:016x}{:016x}", base::SecretSe
 
 void WorkflowCommands::Emit(std::string_view line) {
   if (!enabled_) return;
+  while (line.ends_with('\n')) line.remove_suffix(1);
   std::fwrite(line.data(), 1, line.size(), out_);
   std::fputc('\n', out_);
   std::fflush(out_);
@@ -56,7 +57,7 @@ void WorkflowCommands::Mask(std::string_view secret) {
   if (!token_.empty()) Emit("::" + token_ + "::");
   while (!secret.empty()) {
     const std::string_view line = secret.substr(0, secret.find_first_of("\r\n"));
-    if (line.size() >= base::Redactor::kMinimumBytes) Emit(fmt::format("::add-mask::{}", line));
+    if (line.size() >= base::Redactor::kMinimumBytes) Emit(report::MaskCommand(line));
     secret.remove_prefix(std::min(line.size() + 1, secret.size()));
   }
   if (!token_.empty()) {
@@ -67,8 +68,7 @@ void WorkflowCommands::Mask(std::string_view secret) {
 
 void WorkflowCommands::Print(std::string_view commands) {
   const std::lock_guard guard(mutex_);
-  while (commands.ends_with('\n')) commands.remove_suffix(1);
-  if (commands.empty()) return;
+  if (commands.find_first_not_of('\n') == std::string_view::npos) return;
   if (!token_.empty()) Emit("::" + token_ + "::");
   Emit(commands);
   if (token_.empty()) return;

@@ -124,6 +124,8 @@ std::string WorkflowCommand(NoteLevel level, std::string_view file, int line, st
                      EscapeData(base::CleanText(message, 4000, true)));
 }
 
+std::string MaskCommand(std::string_view secret) { return fmt::format("::add-mask::{}\n", EscapeData(secret)); }
+
 std::string RenderFailure(const Error& error) {
   std::string out =
       "# warpwright: it failed\n\n" + EscapeMarkdown(base::CleanText(error.message, 4000, true), 4000) + "\n";

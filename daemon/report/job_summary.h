@@ -18,6 +18,8 @@ inline constexpr size_t kMaxAnnotationsPerLevel = 10;  // of a step; GitHub sile
 // A failure of our own, for the summary and as a workflow command: what failed, where, and its remedy.
 std::string RenderFailure(const Error& error);
 std::string FailureCommand(const Error& error);
+// Has the runner hide a text of one line in its log.
+std::string MaskCommand(std::string_view secret);
 
 // One kernel of a run. `explanation.outcome` decides how it is shown.
 struct KernelSummary {

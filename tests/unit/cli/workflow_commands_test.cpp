@@ -69,6 +69,14 @@ TEST(WorkflowCommands, MaskEveryLineOfAKey) {
   EXPECT_EQ(text.find("::add-mask::ab\n"), std::string::npos) << "would mask half of the log";
 }
 
+// The runner decodes what it is told to hide: raw, it would hide "a,b" where the log says "a%2Cb%25".
+TEST(WorkflowCommands, MaskWhatTheSecretSays) {
+  std::FILE* file = std::tmpfile();
+  cli::WorkflowCommands(true, file).Mask("s3cret%2Ctoken%25%0A");
+  EXPECT_EQ(Read(file), "::add-mask::s3cret%252Ctoken%2525%250A\n");
+  std::fclose(file);
+}
+
 TEST(TakeFromEnvironment, LeavesNothingBehind) {
   ::setenv("WW_TEST_TOKEN", "s3cret-from-environment", 1);
   const char* place = std::getenv("WW_TEST_TOKEN");
