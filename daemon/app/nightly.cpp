@@ -103,15 +103,15 @@ class NightRun {
     const int before = timer.comparisons();
     WW_TRY(Time(spec, history, timer, input));
     entry.outcome = nights::DecideNight(history, input);
-    if (entry.outcome.needs_bisection) AddCulprit(spec, history, input, timer, entry.outcome);
+    if (entry.outcome.needs_bisection) AddFirstBadCommit(spec, history, input, timer, entry.outcome);
     entry.present = std::move(input.present);
     entry.reference = std::move(input.reference_times);
     entry.timings = timer.comparisons() - before;
     return {};
   }
 
-  void AddCulprit(const core::KernelSpec& spec, const nights::History& history, const nights::NightInput& input,
-                  nights::NightTimer& timer, nights::NightOutcome& outcome) {
+  void AddFirstBadCommit(const core::KernelSpec& spec, const nights::History& history, const nights::NightInput& input,
+                         nights::NightTimer& timer, nights::NightOutcome& outcome) {
     const nights::BisectionContext search{.repository = workspace_.repository(),
                                           .evaluator = services_.worker.evaluator,
                                           .timer = timer,

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr size_t kMaxKeyBytes = 64u << 10;
 
 // The models and who asks them, with their limits.
-struct Staff {
+struct ModelSetup {
   std::map<std::string, std::string> keys;  // that were handed over, by model
   std::vector<config::ModelSettings> models;
   std::map<core::AgentRole, config::AgentSettings> agents;
@@ -71,38 +71,38 @@ Result<std::map<std::string, std::string>> ReadKeys() {
   return keys;
 }
 
-Result<Staff> ReadStaff(const ModelOptions& options) {
-  Staff staff;
+Result<ModelSetup> ReadModelSetup(const ModelOptions& options) {
+  ModelSetup setup;
   if (!options.config.empty()) {
     WW_ASSIGN(config::OperatorConfig config, config::LoadOperatorConfig(options.config));
-    staff.models = std::move(config.models);
-    staff.agents = std::move(config.agents);
-    staff.state = config.state;
-    staff.caps = {config.limits.models, config.limits.model_dollars_per_day};
+    setup.models = std::move(config.models);
+    setup.agents = std::move(config.agents);
+    setup.state = config.state;
+    setup.caps = {config.limits.models, config.limits.model_dollars_per_day};
   }
   if (options.keys_on_stdin) {
-    WW_ASSIGN(staff.keys, ReadKeys());
+    WW_ASSIGN(setup.keys, ReadKeys());
   }
-  if (options.model.empty()) return staff;
+  if (options.model.empty()) return setup;
   std::string name = options.model;
   if (auto folder = FolderModel(options.model)) {
     name = folder->name;
-    std::erase_if(staff.models, [&](const config::ModelSettings& model) { return model.name == name; });
-    staff.models.push_back(std::move(*folder));
-  } else if (std::none_of(staff.models.begin(), staff.models.end(),
+    std::erase_if(setup.models, [&](const config::ModelSettings& model) { return model.name == name; });
+    setup.models.push_back(std::move(*folder));
+  } else if (std::none_of(setup.models.begin(), setup.models.end(),
                           [&](const config::ModelSettings& model) { return model.name == name; })) {
     return Fail(ErrorCode::kUsage, "--model " + name + ": the operator's file names no such model",
                 "offline:DIR, replay:DIR, or a name below `models` of --config");
   }
-  staff.agents = UsualAgents(name);
-  return staff;
+  setup.agents = UsualAgents(name);
+  return setup;
 }
 
 class TeamMaker {
  public:
-  TeamMaker(Staff staff, std::string repository, std::shared_ptr<llm::Ledger> ledger, fs::path transcripts,
+  TeamMaker(ModelSetup setup, std::string repository, std::shared_ptr<llm::Ledger> ledger, fs::path transcripts,
             const base::Deadline& deadline)
-      : staff_(std::move(staff)),
+      : setup_(std::move(setup)),
         repository_(std::move(repository)),
         ledger_(std::move(ledger)),
         transcripts_(std::move(transcripts)),
@@ -111,7 +111,7 @@ class TeamMaker {
   Result<agents::Team> Make(const std::string& task, memory::Journal& journal) const {
     std::map<std::string, agents::Engine> engines = {{std::string(config::kBuiltIn), {}}};
     std::map<core::AgentRole, agents::Engines> roles;
-    for (const auto& [role, settings] : staff_.agents) {
+    for (const auto& [role, settings] : setup_.agents) {
       agents::Engines& role_engines = roles[role];
       role_engines.order =
           settings.order == config::AskOrder::kFirst ? agents::AskOrder::kFirst : agents::AskOrder::kAll;
@@ -128,15 +128,15 @@ class TeamMaker {
 
  private:
   Result<agents::Engine> MakeEngine(const std::string& name, const std::string& task, memory::Journal& journal) const {
-    const auto settings = std::find_if(staff_.models.begin(), staff_.models.end(),
+    const auto settings = std::find_if(setup_.models.begin(), setup_.models.end(),
                                        [&](const config::ModelSettings& model) { return model.name == name; });
-    if (settings == staff_.models.end()) return Fail(ErrorCode::kConfig, "agents: there is no model " + name);
+    if (settings == setup_.models.end()) return Fail(ErrorCode::kConfig, "agents: there is no model " + name);
     llm::ModelStackParts parts;
     parts.settings = *settings;
     parts.ledger = ledger_;
     parts.account = {task, repository_};
-    parts.caps = staff_.caps;
-    if (const auto key = staff_.keys.find(name); key != staff_.keys.end()) parts.key = key->second;
+    parts.caps = setup_.caps;
+    if (const auto key = setup_.keys.find(name); key != setup_.keys.end()) parts.key = key->second;
     parts.record = transcripts_;
     parts.user_agent = std::string("warpwright/") + kVersion;
     WW_ASSIGN(std::unique_ptr<llm::LanguageModel> model, llm::MakeModel(std::move(parts)));
@@ -144,7 +144,7 @@ class TeamMaker {
                           llm::LimitsOf(*settings), &deadline_};
   }
 
-  const Staff staff_;
+  const ModelSetup setup_;
   const std::string repository_;
   const std::shared_ptr<llm::Ledger> ledger_;
   const fs::path transcripts_;
@@ -152,18 +152,18 @@ class TeamMaker {
 };
 
 // Of the transcripts that some agent's model plays back; empty: of none.
-fs::path ReplayedFolder(const Staff& staff) {
-  for (const auto& [role, settings] : staff.agents)
+fs::path ReplayedFolder(const ModelSetup& setup) {
+  for (const auto& [role, settings] : setup.agents)
     for (const std::string& engine : settings.engines)
-      for (const config::ModelSettings& model : staff.models)
+      for (const config::ModelSettings& model : setup.models)
         if (model.name == engine && model.transport == config::ModelTransport::kReplay) return model.folder;
   return {};
 }
 
 // Who is asked decides what is found; where the answers lie does not: a run may go on with another folder.
-std::string DigestOf(const Staff& staff) {
+std::string DigestOf(const ModelSetup& setup) {
   base::Hasher hasher;
-  for (const auto& [role, settings] : staff.agents) {
+  for (const auto& [role, settings] : setup.agents) {
     hasher.Add(core::Name(role)).Add(config::Name(settings.order));
     for (const std::string& engine : settings.engines) hasher.Add(engine);
     if (settings.samples > 1) hasher.Add(fmt::format("{} samples", settings.samples));
@@ -193,9 +193,9 @@ Result<std::string> EncodeModelKeys(const config::OperatorConfig& config) {
 
 Result<app::TeamSource> MakeTeamSource(const ModelOptions& options, const app::Workspace& workspace,
                                        const base::Deadline& deadline) {
-  WW_ASSIGN(Staff staff, ReadStaff(options));
-  if (!AsksModels(staff.agents)) return app::TeamSource{};
-  const fs::path state = staff.state.empty() ? workspace.state() : staff.state;
+  WW_ASSIGN(ModelSetup setup, ReadModelSetup(options));
+  if (!AsksModels(setup.agents)) return app::TeamSource{};
+  const fs::path state = setup.state.empty() ? workspace.state() : setup.state;
   std::error_code failed;
   fs::create_directories(state, failed);
   if (failed)
@@ -203,14 +203,14 @@ Result<app::TeamSource> MakeTeamSource(const ModelOptions& options, const app::W
         ErrorCode::kEnvironment, "create " + state.string() + ": " + failed.message(),
         "what models cost is kept there: let `state` of the operator's file name a folder that you may write to");
   WW_ASSIGN(llm::Ledger ledger, llm::Ledger::Open(state / "models.sqlite"));
-  const std::string digest = DigestOf(staff);
+  const std::string digest = DigestOf(setup);
   if (!options.transcripts.empty()) {
     std::error_code error;
     fs::create_directories(options.transcripts, error);
     if (error) return Fail(ErrorCode::kUsage, "create " + options.transcripts + ": " + error.message());
   }
   const fs::path transcripts = options.transcripts.empty() ? fs::path() : fs::absolute(options.transcripts);
-  const fs::path replayed = ReplayedFolder(staff);
+  const fs::path replayed = ReplayedFolder(setup);
   // Without it every question would find no answer, and the run would end as if nothing had been asked.
   if (std::error_code error; !replayed.empty() && !fs::is_directory(replayed, error))
     return Fail(ErrorCode::kUsage, fmt::format("there is no folder {} to replay", replayed.string()),
@@ -220,7 +220,7 @@ Result<app::TeamSource> MakeTeamSource(const ModelOptions& options, const app::W
     WW_ASSIGN(secrets, app::KeptSecrets::Open(replayed, transcripts));
   }
   const auto maker =
-      std::make_shared<TeamMaker>(std::move(staff), workspace.repository().root().string(),
+      std::make_shared<TeamMaker>(std::move(setup), workspace.repository().root().string(),
                                   std::make_shared<llm::Ledger>(std::move(ledger)), transcripts, deadline);
   app::TeamSource source{
       .make = [maker](const std::string& task, memory::Journal& journal) { return maker->Make(task, journal); },

@@ -191,7 +191,7 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
   memory::JsonLinesStore experience = session.Experiences();
   const base::SystemClock clock;
   base::Deadline deadline(clock);
-  for (auto* worker : {&trusted, &candidates}) worker->Obey(deadline);
+  for (auto* worker : {&trusted, &candidates}) worker->SetDeadline(deadline);
   Progress progress(options.common.quiet);
   GithubPublisher publisher(options.publication, session.workspace(), commands);
   app::OptimizeServices services{.trusted = Restartable(trusted),

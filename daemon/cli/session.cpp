@@ -139,7 +139,7 @@ core::ProcessSource Session::Another(base::Deadline* deadline) const {
   if (std::thread::hardware_concurrency() < kManyCores) return {};
   return [command = Worker(), deadline]() -> Result<core::OtherProcess> {
     auto worker = std::make_unique<worker::WorkerEvaluator>(command);
-    if (deadline != nullptr) worker->Obey(*deadline);
+    if (deadline != nullptr) worker->SetDeadline(*deadline);
     WW_TRY(worker->Begin());
     worker::WorkerEvaluator& evaluator = *worker;
     return core::OtherProcess{std::move(worker), [&evaluator] { evaluator.Abandon(); }};

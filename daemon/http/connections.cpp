@@ -217,11 +217,11 @@ void Connections::DropLate(Time now) {
 
 void Connections::Watch() {
   ::prctl(PR_SET_NAME, "http deadlines");
-  std::vector<Lingering> lingering;
+  std::vector<LingeringClose> lingering;
   std::vector<pollfd> watched;
   while (true) {
     watched.assign(1, {wake_.get(), POLLIN, 0});
-    for (const Lingering& connection : lingering) watched.push_back({connection.fd.get(), POLLIN, 0});
+    for (const LingeringClose& connection : lingering) watched.push_back({connection.fd.get(), POLLIN, 0});
     bool idle = lingering.empty();
     {
       const std::lock_guard lock(mutex_);
@@ -232,7 +232,7 @@ void Connections::Watch() {
     uint64_t count = 0;
     if (watched[0].revents != 0) (void)!::read(wake_.get(), &count, sizeof count);
     const Time now = steady_clock::now();
-    const auto over = std::remove_if(lingering.begin(), lingering.end(), [&](Lingering& connection) {
+    const auto over = std::remove_if(lingering.begin(), lingering.end(), [&](LingeringClose& connection) {
       return connection.deadline <= now || !Drain(connection.fd.get(), connection.drained);
     });
     const std::lock_guard lock(mutex_);

@@ -75,7 +75,8 @@ class Connections {
   struct Sender {
     size_t connections = 0, body_bytes = 0;  // of connections that are not dropped
   };
-  struct Lingering {
+  // Half closed: what the client still sends is drained, so that it sees the answer and no reset.
+  struct LingeringClose {
     base::Fd fd;
     Time deadline;
     size_t drained = 0;
@@ -99,7 +100,7 @@ class Connections {
   size_t alive_ = 0;  // of open_: not dropped
   size_t body_bytes_ = 0, handled_bytes_ = 0;
   size_t lingering_count_ = 0;
-  std::vector<Lingering> to_linger_;  // to be passed to the watching thread
+  std::vector<LingeringClose> to_linger_;  // to be passed to the watching thread
   bool ending_ = false;
   std::thread watcher_;
 };

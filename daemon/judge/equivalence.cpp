@@ -88,7 +88,7 @@ class EquivalenceCheck {
       : state_(state), measured_(measured), runs_(state, candidate, evaluator, VerificationLevel::kFull) {}
 
   Result<Failure> Run(const EquivalenceAnswers& answers) {
-    WW_ASSIGN(Failure failure, Heed(answers.small));
+    WW_ASSIGN(Failure failure, Evaluate(answers.small));
     const auto* small = std::get_if<core::Equal>(&answers.small.outcome);
     if (failure || small == nullptr) return failure;
     core::Equal equal = *small;
@@ -100,7 +100,7 @@ class EquivalenceCheck {
         equal.identical += more->identical;
         equal.same_form += more->same_form;
       } else if (std::holds_alternative<core::Different>(answers.around->outcome)) {
-        return Heed(*answers.around);
+        return Evaluate(*answers.around);
       }
     }
     measured_.checks.emplace_back(core::Check::kEquivalence);
@@ -115,7 +115,7 @@ class EquivalenceCheck {
       measured_.notes.push_back(std::move(note));
   }
 
-  Result<Failure> Heed(const core::Equivalence& answer) {
+  Result<Failure> Evaluate(const core::Equivalence& answer) {
     for (size_t i = 0; i < std::min(answer.remarks.size(), kMaxRemarks); ++i)
       Note("equivalence: " + Shown(answer.remarks[i]));
     if (const auto* not_comparable = std::get_if<core::NotComparable>(&answer.outcome)) {

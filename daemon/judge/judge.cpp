@@ -76,7 +76,7 @@ Judge::State::State(core::KernelSpec spec_in, core::SourceRef original_in, std::
               .repository = options.repository,
               .guard_bytes = device.starts_with("sim") ? 0 : options.guard_bytes,
               .lift = options.lift,
-              .foresees = options.another != nullptr}),
+              .prefetches = options.another != nullptr}),
       ahead(options.another) {}
 
 bool Judge::State::SamplesCase(const core::Case& c) const {

@@ -180,10 +180,10 @@ Result<OracleResult> Oracle::Query(const Trial& trial, Depth depth) {
   return QueryNow(trial, depth);
 }
 
-void Oracle::Foresee(const Trial& trial) {
+void Oracle::Prefetch(const Trial& trial) {
   Settle();
-  if (settings_.foresees)  // what comes of it is in the cache, or fails again when it is asked for
-    foreseen_ = std::async(std::launch::async, [this, trial] { (void)QueryNow(trial, Depth::kBytes); });
+  if (settings_.prefetches)  // what comes of it is in the cache, or fails again when it is asked for
+    prefetch_ = std::async(std::launch::async, [this, trial] { (void)QueryNow(trial, Depth::kBytes); });
 }
 
 Result<OracleResult> Oracle::QueryNow(const Trial& trial, Depth depth) {

@@ -78,7 +78,7 @@ struct OracleSettings {
   uint64_t guard_bytes = 0;
   uint64_t cache_bytes = OracleCacheBytes();
   std::function<Result<core::LiftOutcome>()> lift = {};  // what the original computes; empty: not asked
-  bool foresees = false;                                 // there are cores for it
+  bool prefetches = false;                               // there are cores for it
   FormLimits form_limits = {};
 };
 
@@ -95,7 +95,7 @@ class Oracle {
                                          const std::string& name = {}, Depth depth = Depth::kHonest);
   // The trial will be asked for next: its inputs are made, and the original runs, while the caller does something else.
   // Whoever asks the oracle meanwhile waits.
-  void Foresee(const Trial& trial);
+  void Prefetch(const Trial& trial);
   // The same with as much known as asked for, or all that can be.
   Result<std::shared_ptr<const TrialReference>> Deepen(const Trial& trial,
                                                        const std::shared_ptr<const TrialReference>& known, Depth depth);
@@ -132,7 +132,7 @@ class Oracle {
     bool for_one_candidate;
   };
   void Settle() {
-    if (foreseen_.valid()) foreseen_.get();
+    if (prefetch_.valid()) prefetch_.get();
   }
   Result<OracleResult> QueryNow(const Trial& trial, Depth depth);
   Result<std::shared_ptr<const TrialReference>> DeepenNow(const Trial& trial,
@@ -178,7 +178,7 @@ class Oracle {
       inputs_;  // of trials other than those queried
   int64_t runs_ = 0;
   bool for_one_candidate_ = false;
-  std::future<void> foreseen_;  // the last member: its destructor waits
+  std::future<void> prefetch_;  // the last member: its destructor waits
 };
 
 }  // namespace warpwright::judge

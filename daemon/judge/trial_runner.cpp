@@ -128,7 +128,7 @@ Result<Failure> TrialRunner::TryAll(const std::vector<Trial>& trials) {
 Result<Failure> TrialRunner::Try(const Trial& trial, const Trial* next) {
   WW_ASSIGN(auto reference, Reference(trial));
   if (reference == nullptr) return Failure();
-  if (next != nullptr) state_.oracle.Foresee(*next);
+  if (next != nullptr) state_.oracle.Prefetch(*next);
   WW_ASSIGN(RunOutcome outcome,
             runs_.Execute(trial, reference->inputs, {.sample_instructions = trial.sample_instructions}));
   if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {

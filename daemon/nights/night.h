@@ -57,7 +57,7 @@ struct FirstBadCommit {
   bool confirmed = false;
   double log_ratio = 0, lower = 0, upper = 0;  // of the commit alone; 0: not timed
 };
-// Adds the finding, reported or silent, to an outcome with find_culprit.
+// Adds the finding, reported or silent, to an outcome that needs bisection.
 void AddCodeFinding(const History& history, const NightInput& input, const FirstBadCommit& first_bad,
                     NightOutcome& outcome);
 

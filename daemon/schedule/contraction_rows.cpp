@@ -87,8 +87,8 @@ double TimeOf(const TileShape& shape, const Problem& problem, const Contraction&
   for (const core::ScheduledCase& c : problem.input.cases) {
     const double blocks = std::ceil(CountOf(contraction.m, c) / shape.m) * CountOf(contraction.batch, c);
     const double waves = std::ceil(blocks / problem.input.chip.multiprocessors);
-    const double turns = std::ceil(CountOf(contraction.n, c) / shape.n);
-    time += c.weight * waves * turns * shape.m * shape.n * CountOf(contraction.k, c) / shape.efficiency;
+    const double column_tiles = std::ceil(CountOf(contraction.n, c) / shape.n);
+    time += c.weight * waves * column_tiles * shape.m * shape.n * CountOf(contraction.k, c) / shape.efficiency;
   }
   return time;
 }

@@ -63,7 +63,8 @@ ContractionWriter::ContractionWriter(const Problem& problem, const Group& group,
       batch_(of_.contraction.batch, variables_, names_, "batch", "batches"),
       rows_(of_.contraction.m, variables_, names_, "row", "rows"),
       columns_(of_.contraction.n, variables_, names_, "column", "columns"),
-      turns_(of_.window ? of_.window->turns : std::vector<Axis>(), variables_, names_, "turn", "turns"),
+      window_positions_(of_.window ? of_.window->positions : std::vector<Axis>(), variables_, names_, "window_position",
+                        "window_positions"),
       row_tiles_(std::move(row_tiles)) {
   first_row_ = names_.Take("first_" + rows_.index());
   first_column_ = names_.Take("first_" + columns_.index());
@@ -80,8 +81,8 @@ ContractionWriter::ContractionWriter(const Problem& problem, const Group& group,
     return;
   }
   if (of_.window) {
-    window_results_ =
-        std::make_unique<WindowResults>(problem, of_, rows_, columns_, turns_, variables_, std::move(placed), names_);
+    window_results_ = std::make_unique<WindowResults>(problem, of_, rows_, columns_, window_positions_, variables_,
+                                                      std::move(placed), names_);
     return;
   }
   std::vector<HeldProduct> held;
@@ -106,7 +107,7 @@ void ContractionWriter::AddProduct(size_t stage, const Contraction& contraction)
   ProductCode& added = *products_.back();
   added.scope = {&added.terms, names_.Take("first_" + added.terms.index()), {}};
   batch_.Bind(added.scope.uniform);
-  turns_.Bind(added.scope.uniform);
+  window_positions_.Bind(added.scope.uniform);
   added.outer.Bind(added.scope.uniform);
   const TileFormat left{shape_.m, shape_.k, shape_.threads(), "kTileM", halves_};
   const TileFormat right{shape_.n, shape_.k, shape_.threads(), "kTileN", halves_};

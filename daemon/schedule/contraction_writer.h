@@ -86,7 +86,7 @@ class ContractionWriter {
   const std::string number_of_parts_;  // in the launcher
   Names names_;
   const VariableTexts variables_;  // of the results, and of the first sum
-  const FlatAxis batch_, rows_, columns_, turns_;
+  const FlatAxis batch_, rows_, columns_, window_positions_;
   std::string first_row_, first_column_, across_, down_, part_, parts_name_;
   std::vector<std::unique_ptr<ProductCode>> products_;
   size_t current_ = 0;

@@ -125,7 +125,7 @@ std::variant<core::RewriteRefusal, ContractionGroup> WindowOfProduct(const Probl
   const core::Stage &product = problem.stage(found->product), &window = problem.stage(found->window);
   if (ReadsWhatItWrites(problem, group)) return Refuse("what windows are made of is overwritten", product.line);
   const auto& reduce = std::get<core::Reduce>(window.nodes.back());
-  ProductWindow of{.stage = found->window, .turns = {}, .variables = {}};
+  ProductWindow of{.stage = found->window, .positions = {}, .variables = {}};
   for (VariableId v = 0; v < found->at.size(); ++v) {
     const auto own = core::AsVariable(found->at[v]);
     if (!own) return Refuse("results are used at other places than their own", product.line);
@@ -133,7 +133,7 @@ std::variant<core::RewriteRefusal, ContractionGroup> WindowOfProduct(const Probl
   }
   if (of.variables.size() != window.extents.size() + reduce.variables.size())
     return Refuse("results are used at other places than their own", product.line);
-  for (const auto& variable : reduce.variables) of.turns.push_back({of.variables.at(variable.id), variable.extent});
+  for (const auto& variable : reduce.variables) of.positions.push_back({of.variables.at(variable.id), variable.extent});
   ContractionGroup grouped;
   grouped.stage = found->product;
   std::vector<VariableId> neighbours;
@@ -152,10 +152,12 @@ std::variant<core::RewriteRefusal, ContractionGroup> WindowOfProduct(const Probl
   if (grouped.outputs.empty()) return Refuse("nothing is written");
   auto contraction = ContractionOf(problem.form, product, neighbours);
   if (!contraction) return Refuse(contraction.error().message, product.line);
-  const auto is_turn = [&](const Axis& axis) {
-    return std::any_of(of.turns.begin(), of.turns.end(), [&](const Axis& t) { return t.variable == axis.variable; });
+  const auto is_position = [&](const Axis& axis) {
+    return std::any_of(of.positions.begin(), of.positions.end(),
+                       [&](const Axis& t) { return t.variable == axis.variable; });
   };
-  for (std::vector<Axis>* axes : {&contraction->m, &contraction->n, &contraction->batch}) std::erase_if(*axes, is_turn);
+  for (std::vector<Axis>* axes : {&contraction->m, &contraction->n, &contraction->batch})
+    std::erase_if(*axes, is_position);
   if (contraction->m.empty() || contraction->n.empty()) return Refuse("a window has all of one factor's results");
   grouped.contraction = std::move(*contraction);
   grouped.window = std::make_shared<ProductWindow>(std::move(of));

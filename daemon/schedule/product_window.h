@@ -1,5 +1,5 @@
 // Windows of a product's results that are reduced where they are made: a pool behind a convolution, for entries that
-// have no memory for what is pooled. A block computes its tile once for each place of the windows, one turn after the
+// have no memory for what is pooled. A block computes its tile once for each place of the windows, one after the
 // other, and keeps what has come of them so far beside the sums.
 #pragma once
 
@@ -10,9 +10,9 @@
 namespace warpwright::schedule {
 
 struct ProductWindow {
-  size_t stage = 0;         // of Problem::form.stages: the reduction over the window
-  std::vector<Axis> turns;  // the window's variables, by the product's numbers
-  VariableMap variables;    // the product's, by the reduction's
+  size_t stage = 0;             // of Problem::form.stages: the reduction over the window
+  std::vector<Axis> positions;  // the window's variables, by the product's numbers
+  VariableMap variables;        // the product's, by the reduction's
 };
 
 // With the product of matrices that another stage of the group reads in windows at every window's places instead: of

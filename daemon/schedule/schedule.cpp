@@ -280,7 +280,7 @@ Result<core::RewriteOutcome> ApplyTo(const core::SourceRef& source, const Schedu
   if (code != nullptr && !code->conditions.empty()) {
     obsolete = {}, outcome = emit();  // old kernels stay, and their names
   } else if (code != nullptr && obsolete.kernels.size() == 1 && NamedIn(code->kernels, names.kernels) == 1 &&
-             TakesTheirPlace(ast, problem.entry, obsolete)) {
+             ReplacesInPlace(ast, problem.entry, obsolete)) {
     kept = *obsolete.kernels.begin(), outcome = emit();
   }
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;

@@ -190,7 +190,7 @@ Obsolete FindObsolete(const source::Ast& ast, const Entry& entry) {
   return obsolete;
 }
 
-bool TakesTheirPlace(const source::Ast& ast, const Entry& entry, const Obsolete& obsolete) {
+bool ReplacesInPlace(const source::Ast& ast, const Entry& entry, const Obsolete& obsolete) {
   const uint32_t place = PlaceForKernels(ast, entry);
   uint32_t first = place;
   for (const source::TextRange& range : obsolete.ranges) first = std::min(first, range.begin);

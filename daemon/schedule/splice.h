@@ -14,7 +14,7 @@ struct Obsolete {
 Obsolete FindObsolete(const source::Ast& ast, const Entry& entry);
 // Whether new code stands where the obsolete stood: nothing of the file is between them. A new kernel with an old name
 // would otherwise have moved, and edits that move declarations are refused (source/splice.h).
-bool TakesTheirPlace(const source::Ast& ast, const Entry& entry, const Obsolete& obsolete);
+bool ReplacesInPlace(const source::Ast& ast, const Entry& entry, const Obsolete& obsolete);
 
 // `condition`: of the sizes for which the code is right; for others the launcher does what it did, and nothing is
 // obsolete. Empty: for all.

@@ -17,8 +17,8 @@ constexpr int kTile = 32;
 struct TransposePlan {
   core::Stage stage;
   std::vector<Dimension> dimensions;
-  size_t turned = 0;          // the dimension along which the input is contiguous; the output is along the last
-  std::vector<Access> turns;  // reads that go through tiles, each place once
+  size_t input_axis = 0;           // the dimension along which the input is contiguous; the output is along the last
+  std::vector<Access> transposed;  // reads that go through tiles, each place once
 };
 using PlanOutcome = std::variant<core::RewriteRefusal, TransposePlan>;
 
@@ -31,23 +31,23 @@ PlanOutcome PlanTranspose(const Problem& problem, const Group& group) {
   plan.dimensions = DimensionsOf(0, plan.stage.extents, accesses, UsedApart(problem, plan.stage));
   if (plan.dimensions.size() < 2) return Refuse("nothing changes its order");
   if (!IsContiguous(accesses.back(), plan.dimensions.back())) return Refuse("the output is not written along memory");
-  std::optional<size_t> turned;
+  std::optional<size_t> input_axis;
   for (const Access& access : accesses) {
     if (access.store) continue;
     if (access.tensor == plan.stage.name) return Refuse(access.tensor + " is changed in place");
     for (size_t d = 0; d + 1 < plan.dimensions.size(); ++d) {
       if (!IsContiguous(access, plan.dimensions[d])) continue;
       if (!access.offset->coefficients.contains(plan.dimensions.back().variables.back())) continue;
-      if (turned && *turned != d) return Refuse("inputs lie in several orders");
-      turned = d;
-      const bool known = std::any_of(plan.turns.begin(), plan.turns.end(),
+      if (input_axis && *input_axis != d) return Refuse("inputs lie in several orders");
+      input_axis = d;
+      const bool known = std::any_of(plan.transposed.begin(), plan.transposed.end(),
                                      [&](const Access& other) { return SamePlace(other, access); });
-      if (!known) plan.turns.push_back(access);
+      if (!known) plan.transposed.push_back(access);
     }
   }
-  if (!turned) return Refuse("no input lies in another order than the output");
-  if (plan.turns.size() > 2) return Refuse("too many inputs are turned");
-  plan.turned = *turned;
+  if (!input_axis) return Refuse("no input lies in another order than the output");
+  if (plan.transposed.size() > 2) return Refuse("too many inputs are turned");
+  plan.input_axis = *input_axis;
   return plan;
 }
 
@@ -72,9 +72,9 @@ class TransposeWriter {
     kernel.Add("}");
     Code code;
     code.kernels = kernel.text();
-    std::string grid = fmt::format("{} * {}", Parenthesized(Tiles(plan_.turned)), Parenthesized(Tiles(Last())));
+    std::string grid = fmt::format("{} * {}", Parenthesized(Tiles(plan_.input_axis)), Parenthesized(Tiles(Last())));
     for (size_t d = 0; d < Last(); ++d)
-      if (d != plan_.turned) grid += " * " + Parenthesized(SizeText(plan_.dimensions[d].extent));
+      if (d != plan_.input_axis) grid += " * " + Parenthesized(SizeText(plan_.dimensions[d].extent));
     code.launch = Launch(problem_, name, grid, fmt::format("dim3({}, {})", kTile, rows_), arguments.values) + "\n";
     code.notes = {"through tiles in shared memory"};
     return code;
@@ -87,40 +87,40 @@ class TransposeWriter {
   }
 
   void WriteTiles(Lines& body) {
-    const Dimension &turned = plan_.dimensions[plan_.turned], &last = plan_.dimensions[Last()];
+    const Dimension &input_axis = plan_.dimensions[plan_.input_axis], &last = plan_.dimensions[Last()];
     body.Add(fmt::format("constexpr int {} = {}, {} = {};", tile_, kTile, step_, rows_));
     std::vector<std::string> tiles;
-    for (const Access& access : plan_.turns) {
+    for (const Access& access : plan_.transposed) {
       tiles.push_back(names_.Take(access.tensor + "_tile"));
       body.Add(fmt::format("__shared__ {} {}[{}][{} + 1];  // a column of padding keeps banks apart",
                            ElementTypeOf(problem_, access), tiles.back(), tile_, tile_));
     }
-    const std::string across = names_.Take("tiles_" + last.name), along = names_.Take("tiles_" + turned.name);
+    const std::string across = names_.Take("tiles_" + last.name), along = names_.Take("tiles_" + input_axis.name);
     body.Add(fmt::format("const int {} = {};", across, Tiles(Last(), tile_)));
     const bool more = plan_.dimensions.size() > 2;
-    if (more) body.Add(fmt::format("const int {} = {};", along, Tiles(plan_.turned, tile_)));
+    if (more) body.Add(fmt::format("const int {} = {};", along, Tiles(plan_.input_axis, tile_)));
     const std::string last_begin = names_.Take(last.name + "_begin"),
-                      turned_begin = names_.Take(turned.name + "_begin");
+                      turned_begin = names_.Take(input_axis.name + "_begin");
     body.Add(fmt::format("const int {} = blockIdx.x % {} * {};", last_begin, across, tile_));
     body.Add(
         fmt::format("const int {} = blockIdx.x / {}{} * {};", turned_begin, across, more ? " % " + along : "", tile_));
     std::string rest = fmt::format("blockIdx.x / {} / {}", across, along);
     for (size_t d = Last(), left = plan_.dimensions.size() - 2; d-- > 0;) {
-      if (d == plan_.turned) continue;
+      if (d == plan_.input_axis) continue;
       const std::string extent = Parenthesized(SizeText(plan_.dimensions[d].extent));
       const std::string type = problem_.wide ? "long long" : "int";
       body.Add(
           fmt::format("const {} {} = {}{};", type, plan_.dimensions[d].name, rest, --left > 0 ? " % " + extent : ""));
       rest += " / " + extent;
     }
-    WriteLoop(body, turned, last, turned_begin, last_begin, [&](Lines& lines) {
+    WriteLoop(body, input_axis, last, turned_begin, last_begin, [&](Lines& lines) {
       auto variables = VariableNames(plan_.dimensions);
-      for (size_t t = 0; t < plan_.turns.size(); ++t)
-        lines.Add(fmt::format("{}[{}][threadIdx.x] = {}[{}];", tiles[t], j_, plan_.turns[t].tensor,
-                              OffsetText(*plan_.turns[t].offset, variables)));
+      for (size_t t = 0; t < plan_.transposed.size(); ++t)
+        lines.Add(fmt::format("{}[{}][threadIdx.x] = {}[{}];", tiles[t], j_, plan_.transposed[t].tensor,
+                              OffsetText(*plan_.transposed[t].offset, variables)));
     });
     body.Add("__syncthreads();");
-    WriteLoop(body, last, turned, last_begin, turned_begin, [&](Lines& lines) { WriteStore(tiles, lines); });
+    WriteLoop(body, last, input_axis, last_begin, turned_begin, [&](Lines& lines) { WriteStore(tiles, lines); });
   }
 
   // Over a tile: threads along `fast`, steps along `slow`.
@@ -145,15 +145,15 @@ class TransposeWriter {
                   const core::TensorArgument* tensor = problem_.form.FindTensor(read.tensor);
                   if (tensor == nullptr) return std::nullopt;
                   const Access access = AccessOf(*tensor, read);
-                  for (size_t t = 0; t < plan_.turns.size(); ++t)
-                    if (SamePlace(plan_.turns[t], access))
+                  for (size_t t = 0; t < plan_.transposed.size(); ++t)
+                    if (SamePlace(plan_.transposed[t], access))
                       return Loaded(problem_, tensor->dtype, fmt::format("{}[threadIdx.x][{}]", tiles[t], j_));
                   return std::nullopt;
                 }};
     ExpressionCode code(problem_, plan_.stage, scope, names_, lines);
     const auto root = static_cast<core::NodeId>(plan_.stage.nodes.size() - 1);
-    const bool copies = std::holds_alternative<core::TensorRead>(plan_.stage.nodes[root]) && plan_.turns.size() == 1 &&
-                        plan_.turns[0].dtype == plan_.stage.dtype;
+    const bool copies = std::holds_alternative<core::TensorRead>(plan_.stage.nodes[root]) &&
+                        plan_.transposed.size() == 1 && plan_.transposed[0].dtype == plan_.stage.dtype;
     const std::string value = copies ? fmt::format("{}[threadIdx.x][{}]", tiles[0], j_)
                                      : Stored(problem_, plan_.stage.dtype, code.TypeOf(root), code.Root());
     const auto offset = FlatOffsetOf(ShapeOf(problem_, plan_.stage.name), StoredAt(plan_.stage));

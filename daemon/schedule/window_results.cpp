@@ -9,7 +9,7 @@
 namespace warpwright::schedule {
 
 WindowResults::WindowResults(const Problem& problem, const ContractionGroup& group, const FlatAxis& rows,
-                             const FlatAxis& columns, const FlatAxis& turns, const VariableTexts& variables,
+                             const FlatAxis& columns, const FlatAxis& positions, const VariableTexts& variables,
                              ResultLayout layout, Names& names)
     : problem_(problem),
       group_(group),
@@ -17,7 +17,7 @@ WindowResults::WindowResults(const Problem& problem, const ContractionGroup& gro
       reduce_(std::get<core::Reduce>(window_.nodes.back())),
       rows_(rows),
       columns_(columns),
-      turns_(turns),
+      positions_(positions),
       variables_(variables),
       layout_(std::move(layout)),
       names_(names),
@@ -34,10 +34,10 @@ WindowResults::WindowResults(const Problem& problem, const ContractionGroup& gro
 
 void WindowResults::Write(const std::string& extents, Lines& body, const std::function<void(Lines&)>& product) {
   Declare(extents, body);
-  turns_.DeclareExtents(body);
+  positions_.DeclareExtents(body);
   body.Add("#pragma unroll 1");
-  body.Open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", turns_.index(), turns_.count()));
-  if (!turns_.single()) turns_.Decode(body, turns_.index());
+  body.Open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", positions_.index(), positions_.count()));
+  if (!positions_.single()) positions_.Decode(body, positions_.index());
   product(body);
   body.Add("");
   if (!again_.empty()) {

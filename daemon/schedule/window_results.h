@@ -1,8 +1,8 @@
 // What becomes of a tile of sums that stand at one place of windows (product_window.h), and of the windows at the end:
 //
 //   float largest[4][8];
-//   for (turn ...) { sums of the tile; for (i, j ...) largest[i][j] = fmaxf(largest[i][j], tanhf(sums[i][j])); }
-//   for (i, j ...) y[...] = largest[i][j] + bias[c];
+//   for (window_position ...) { sums of the tile; for (i, j ...) largest[i][j] = fmaxf(largest[i][j],
+//   tanhf(sums[i][j])); } for (i, j ...) y[...] = largest[i][j] + bias[c];
 #pragma once
 
 #include <functional>
@@ -18,9 +18,9 @@ namespace warpwright::schedule {
 
 class WindowResults {
  public:
-  // `turns`: the window's places; `extents`: of a thread's array of sums, "[4][8]".
+  // `positions`: the window's; `extents`: of a thread's array of sums, "[4][8]".
   WindowResults(const Problem& problem, const ContractionGroup& group, const FlatAxis& rows, const FlatAxis& columns,
-                const FlatAxis& turns, const VariableTexts& variables, ResultLayout layout, Names& names);
+                const FlatAxis& positions, const VariableTexts& variables, ResultLayout layout, Names& names);
 
   // `product`: writes the statements that compute the sums of a tile at one place.
   void Write(const std::string& extents, Lines& body, const std::function<void(Lines&)>& product);
@@ -41,7 +41,7 @@ class WindowResults {
   const ContractionGroup& group_;
   const core::Stage& window_;
   const core::Reduce& reduce_;
-  const FlatAxis &rows_, &columns_, &turns_;
+  const FlatAxis &rows_, &columns_, &positions_;
   const VariableTexts& variables_;
   const ResultLayout layout_;
   Names& names_;

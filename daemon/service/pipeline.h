@@ -144,8 +144,8 @@ class Pipeline {
   // What users did to a pull request by warpwright: closed, merged, ticked. `sender` empty: unknown.
   Result<std::vector<Event>> SyncPullRequest(const TrackedRepository& place, const std::string& kernel,
                                              const forge::PullRequestView& view, const std::string& sender);
-  Status SaySomebodysCommit(const TrackedRepository& place, const PublicationRow& row,
-                            const forge::PullRequestView& view);
+  Status ReportForeignCommit(const TrackedRepository& place, const PublicationRow& row,
+                             const forge::PullRequestView& view);
   Result<bool> MayCommand(const TrackedRepository& place, const std::string& login);
 
   PipelinePorts ports_;

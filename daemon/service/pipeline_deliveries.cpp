@@ -284,7 +284,7 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
   if (changed && ignored && ignored->reason != kTickedIgnore)
     WW_TRY(ports_.store.Unignore(place.name, kernel));  // opened again
   if (!body) return events;
-  WW_TRY(SaySomebodysCommit(place, row, view));
+  WW_TRY(ReportForeignCommit(place, row, view));
   const bool unticked = ignored && ignored->reason == kTickedIgnore && !body->ignore;
   const bool newly_ticked = body->ignore && !ignored;
   if (!unticked && !newly_ticked && !body->retry) return events;
@@ -329,8 +329,8 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
 }
 
 // Also where no new version of the kernel leads to a job: what the title says is no longer what the branch holds.
-Status Pipeline::SaySomebodysCommit(const TrackedRepository& place, const PublicationRow& row,
-                                    const forge::PullRequestView& view) {
+Status Pipeline::ReportForeignCommit(const TrackedRepository& place, const PublicationRow& row,
+                                     const forge::PullRequestView& view) {
   if (row.commit.empty() || row.commit == view.head_sha || report::IsMarkedOutdated(view.body)) return {};
   WW_ASSIGN(repo::Mirror mirror, place.OpenMirror());
   WW_ASSIGN(const repo::Mirror::Tip tip, mirror.RemoteTip(view.head));

@@ -94,7 +94,7 @@ core::ToolFinding RunSanitizer(const AcceptanceTools& tools, const std::string& 
   request.options.poison = tool != "initcheck";  // poisoned memory counts as written
   {
     WorkerEvaluator evaluator(wrapped);
-    if (tools.deadline != nullptr) evaluator.Obey(*tools.deadline);
+    if (tools.deadline != nullptr) evaluator.SetDeadline(*tools.deadline);
     const auto outcome = evaluator.Execute(request);
     if (!outcome) {
       finding.message = "the worker does not run under it: " + Shorten(outcome.error().Format());

@@ -28,7 +28,7 @@ class WorkerEvaluator final : public core::Evaluator {
       : supervisor_(std::move(command)), deadlines_(deadlines) {}
 
   // Cuts every call short; it must outlive the evaluator.
-  void Obey(base::Deadline& deadline) { deadline_ = &deadline; }
+  void SetDeadline(base::Deadline& deadline) { deadline_ = &deadline; }
 
   Result<core::Inspection> Inspect(const core::SourceRef& source) override;
   Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override;

@@ -175,7 +175,7 @@ TEST_F(EvaluatorTest, WhatTheTasksDeadlineCutsShortSaysNothingOfTheCandidate) {
   const base::SystemClock clock;
   base::Deadline deadline(clock);
   worker::WorkerEvaluator hanging(Fake("hang"), {});
-  hanging.Obey(deadline);
+  hanging.SetDeadline(deadline);
   const auto begin = clock.Steady();
   deadline.Set(begin + milliseconds(200));
   const auto outcome = hanging.Execute(request);
