@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "core/device_name.h"
 #include "judge/judge_state.h"
 #include "judge/mutants.h"
 
@@ -74,7 +75,7 @@ Judge::State::State(core::KernelSpec spec_in, core::SourceRef original_in, std::
       oracle(spec, original, trusted,
              {.device = device,
               .repository = options.repository,
-              .guard_bytes = device.starts_with("sim") ? 0 : options.guard_bytes,
+              .guard_bytes = core::IsSimulated(device) ? 0 : options.guard_bytes,
               .lift = options.lift,
               .prefetches = options.another != nullptr}),
       ahead(options.another) {}

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/device_name.h"
 #include "judge/ahead.h"
 #include "judge/judge.h"
 #include "judge/oracle.h"
@@ -50,7 +51,7 @@ struct Judge::State {
   Status CheckReferences(VerifiedCase& verified, const TrialReference& answer);
   std::optional<std::string> SelfTestCase(const TrialReference& answer, const TrialReference* other_seed);
 
-  bool on_simulator() const { return device.starts_with("sim"); }
+  bool on_simulator() const { return core::IsSimulated(device); }
   bool SamplesCase(const core::Case& c) const;  // whether it may be measured by sampled blocks
   core::ExecuteOptions MeasureOptions(const core::Case& c) const;
   double TightenOf(const std::string& output) const;

@@ -22,6 +22,7 @@
 #include "base/random.h"
 #include "config/manifest.h"
 #include "judge/judge.h"
+#include "core/device_name.h"
 #include "judge/lift_shapes.h"
 #include "tests/support/worker_process.h"
 
@@ -43,7 +44,7 @@ std::string Device() {
   const char* device = std::getenv("WW_DEVICE");
   return device == nullptr || *device == '\0' ? "sim:h200" : device;
 }
-bool OnSimulator() { return Device().starts_with("sim"); }
+bool OnSimulator() { return core::IsSimulated(Device()); }
 
 std::vector<Row> Rows(const std::string& suite) {
   std::vector<Row> rows;

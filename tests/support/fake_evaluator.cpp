@@ -5,6 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "core/device_name.h"
 #include "rewrite/added_lines.h"
 
 namespace warpwright {
@@ -115,7 +116,7 @@ Result<core::ExecuteOutcome> FakeEvaluator::Execute(const core::ExecuteRequest& 
                         request.case_name});
   }
   core::Executed executed;
-  executed.modelled = request.device.starts_with("sim");
+  executed.modelled = core::IsSimulated(request.device);
   for (uint32_t i = 1; i < request.options.runs; ++i) {
     FakeRun again(request);
     again.run = i;
