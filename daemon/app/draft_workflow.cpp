@@ -3,6 +3,8 @@
 #include <map>
 #include <string_view>
 
+#include "config/yaml_text.h"
+
 namespace warpwright::app::embedded {
 const std::map<std::string_view, std::string_view>& Workflows();
 }
@@ -15,17 +17,6 @@ void ReplaceAll(std::string& text, std::string_view from, const std::string& to)
     text.replace(at, from.size(), to);
 }
 
-// A branch may be named `true` or `a, b`: quoted, it remains a name. A name that would need more than quotes is not
-// valid in YAML.
-std::string Quoted(const std::string& name) {
-  std::string text = "\"";
-  for (char c : name) {
-    if (c == '"' || c == '\\') text += '\\';
-    text += c;
-  }
-  return text + "\"";
-}
-
 }  // namespace
 
 std::string UnpinnedAction(std::string_view version) {
@@ -34,8 +25,9 @@ std::string UnpinnedAction(std::string_view version) {
 
 std::string DraftWorkflow(const WorkflowDraft& draft) {
   std::string text(embedded::Workflows().at("optimize.yml"));
+  // A branch may be named `true` or `a, b`: quoted, it remains a name.
   ReplaceAll(text, "branches: [main]",
-             "branches: [" + (draft.branch == "main" ? draft.branch : Quoted(draft.branch)) + "]");
+             "branches: [" + (draft.branch == "main" ? draft.branch : config::QuotedYaml(draft.branch)) + "]");
   if (!draft.action.empty()) ReplaceAll(text, UnpinnedAction(draft.version), draft.action);
   return text;
 }

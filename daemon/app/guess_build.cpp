@@ -6,6 +6,7 @@
 
 #include "base/file_below.h"
 #include "config/project_build.h"
+#include "config/yaml_text.h"
 
 namespace warpwright::app {
 namespace {
@@ -48,12 +49,6 @@ bool Names(std::string_view text, std::string_view name) {
   return false;
 }
 
-// As YAML within braces: plain where it cannot be taken for anything else.
-std::string InBraces(const std::string& value) {
-  const bool plain = !value.empty() && std::all_of(value.begin(), value.end(), IsNamePart);
-  return plain && value != "null" && value != "Null" && value != "NULL" ? value : "\"" + value + "\"";
-}
-
 }  // namespace
 
 Result<GuessedBuild> GuessBuild(const core::SourceRef& source, core::Evaluator& worker) {
@@ -75,9 +70,12 @@ Result<GuessedBuild> GuessBuild(const core::SourceRef& source, core::Evaluator& 
 
 std::string ManifestText(const core::BuildOptions& build) {
   std::vector<std::string> parts;
-  if (!build.include.empty()) parts.push_back(fmt::format("include: [{}]", fmt::join(build.include, ", ")));
+  std::vector<std::string> folders;
+  for (const auto& folder : build.include) folders.push_back(config::YamlScalar(folder));
+  if (!folders.empty()) parts.push_back(fmt::format("include: [{}]", fmt::join(folders, ", ")));
   std::vector<std::string> defines;
-  for (const auto& [name, value] : build.define) defines.push_back(fmt::format("{}: {}", name, InBraces(value)));
+  for (const auto& [name, value] : build.define)
+    defines.push_back(fmt::format("{}: {}", name, config::YamlScalar(value)));
   if (!defines.empty()) parts.push_back(fmt::format("define: {{{}}}", fmt::join(defines, ", ")));
   if (build.standard != core::BuildOptions().standard)
     parts.push_back(fmt::format("std: {}", core::Name(build.standard)));

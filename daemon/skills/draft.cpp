@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
+#include "config/yaml_text.h"
 
 namespace warpwright::skills::embedded {
 const std::map<std::string_view, std::string_view>& SkillFiles();
@@ -23,15 +24,7 @@ constexpr uint64_t kMaxBytes = 256 << 10;
 constexpr size_t kMaxText = 3'000, kMaxLines = 80;
 constexpr std::string_view kFallback = "\nfallback:\n";
 
-// In double quotes, as YAML reads it.
-std::string Quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : base::CleanText(text, kMaxText)) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
+std::string Quoted(std::string_view text) { return config::QuotedYaml(base::CleanText(text, kMaxText)); }
 
 // Below `sketch: |2`: nothing in an indented line ends it.
 std::string Block(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "config/yaml_reader.h"
 #include "tests/support/rewriting_device.h"
 
 namespace warpwright {
@@ -39,6 +40,19 @@ TEST(GuessBuild, TakesWhatTheFileNeeds) {
   ASSERT_TRUE(nothing);
   EXPECT_EQ(app::ManifestText(nothing->build),
             "build: {include: [second], define: {IN_HEADER: \"f(1, 2)\"}, flags: [--use_fast_math]}");
+}
+
+TEST(GuessBuild, WritesWhatTheManifestReads) {
+  core::BuildOptions build;
+  build.include = {"a, b", "third party/x"};
+  build.define = {{"NAME", "\"quoted\""}, {"PATH", "a\\b: c"}};
+  const auto root = config::ParseYaml(app::ManifestText(build), "m.yml");
+  ASSERT_TRUE(root) << root.error().Format();
+  const config::YamlNode& written = *root->Find("build");
+  ASSERT_EQ(written.Find("include")->items().size(), 2u);
+  EXPECT_EQ(written.Find("include")->items()[0].text(), "a, b");
+  EXPECT_EQ(written.Find("define")->Find("NAME")->text(), "\"quoted\"");
+  EXPECT_EQ(written.Find("define")->Find("PATH")->text(), "a\\b: c");
 }
 
 }  // namespace
