@@ -95,6 +95,11 @@ Result<Json> Parse(std::string_view text, const JsonLimits& limits) {
   return std::move(builder.root());
 }
 
+template <typename Json>
+std::string Dump(const Json& value, int indent) {
+  return value.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace
 
 Result<json> ParseJson(std::string_view text, const JsonLimits& limits) { return Parse<json>(text, limits); }
@@ -103,9 +108,9 @@ Result<nlohmann::ordered_json> ParseOrderedJson(std::string_view text, const Jso
   return Parse<nlohmann::ordered_json>(text, limits);
 }
 
-std::string DumpJson(const json& value, int indent) {
-  return value.dump(indent, ' ', false, json::error_handler_t::replace);
-}
+std::string DumpJson(const json& value, int indent) { return Dump(value, indent); }
+
+std::string DumpOrderedJson(const nlohmann::ordered_json& value) { return Dump(value, -1); }
 
 json NumberToJson(double value) {
   if (std::isfinite(value)) return value;

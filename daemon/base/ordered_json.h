@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <string_view>
 
 #include "base/json.h"
@@ -10,5 +11,7 @@ namespace warpwright::base {
 
 // As ParseJson. Looking up a key takes as long as the object is: for small documents.
 Result<nlohmann::ordered_json> ParseOrderedJson(std::string_view text, const JsonLimits& limits);
+// As DumpJson, in one line.
+std::string DumpOrderedJson(const nlohmann::ordered_json& json);
 
 }  // namespace warpwright::base

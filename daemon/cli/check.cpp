@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -68,7 +69,7 @@ Result<int> RunCheck(const CommonOptions& options) {
     for (const auto& kernel : report.fates) fates.push_back(ToJson(kernel));
     const json all = {
         {"ok", errors.empty() && !stopped}, {"kernels", report.kernels}, {"errors", list}, {"fates", fates}};
-    std::puts(all.dump(2, ' ', false, json::error_handler_t::replace).c_str());
+    std::puts(base::DumpJson(all, 2).c_str());
   } else {
     PrintFates(report.fates);
     for (const auto& error : errors) fmt::print(stderr, "{}\n", error.Format());

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/key_places.h"
@@ -58,7 +59,7 @@ class Printer {
     if (as_json) {
       json rows = json::array();
       for (const Value& v : values_) rows.push_back({{"key", v.key}, {"value", v.value}, {"source", v.source}});
-      std::puts(json({{"values", rows}}).dump(2, ' ', false, json::error_handler_t::replace).c_str());
+      std::puts(base::DumpJson(json({{"values", rows}}), 2).c_str());
       return;
     }
     size_t keys = 0, texts = 0;
@@ -70,7 +71,7 @@ class Printer {
  private:
   static std::string Text(const Value& v) {
     if (v.value.is_string()) return v.value.get<std::string>();
-    return v.value.dump(-1, ' ', false, json::error_handler_t::replace);
+    return base::DumpJson(v.value);
   }
   bool effective_;
   std::vector<Value> values_;
@@ -319,7 +320,7 @@ Result<int> RunConfig(const ConfigOptions& options) {
     json files = json::array();
     if (config) files.push_back({{"file", options.operator_file}, {"ok", true}, {"unread_secrets", unread}});
     if (manifest) files.push_back({{"file", manifest->path}, {"ok", true}});
-    std::puts(json({{"ok", true}, {"files", files}}).dump(2, ' ', false, json::error_handler_t::replace).c_str());
+    std::puts(base::DumpJson(json({{"ok", true}, {"files", files}}), 2).c_str());
     return kExitDone;
   }
   if (config)

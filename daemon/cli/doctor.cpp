@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -74,7 +75,7 @@ Result<int> RunDoctor(const CommonOptions& options) {
   const std::vector<app::Check> checks = app::MakeChecks(app::ExamineMachine(request, services));
   const bool ok = std::none_of(checks.begin(), checks.end(),
                                [](const app::Check& check) { return check.status == app::CheckStatus::kError; });
-  if (options.json) fmt::print("{}\n", ToJson(checks, ok).dump(2, ' ', false, json::error_handler_t::replace));
+  if (options.json) fmt::print("{}\n", base::DumpJson(ToJson(checks, ok), 2));
   else Print(checks);
   return ok ? kExitDone : kExitEnvironment;
 }

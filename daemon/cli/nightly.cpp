@@ -10,6 +10,7 @@
 #include "app/machine_report.h"
 #include "app/nightly.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -190,9 +191,7 @@ Result<int> RunNightly(const NightlyOptions& options) {
   for (const auto& warning : night.merge_warnings) fmt::print(stderr, "warpwright: {}\n", base::Printable(warning));
   const bool modelled = !workspace.device().gpu;
   if (options.common.json)
-    std::puts(ToJson(night, options.common.device, modelled, request.time, branch)
-                  .dump(2, ' ', false, json::error_handler_t::replace)
-                  .c_str());
+    std::puts(base::DumpJson(ToJson(night, options.common.device, modelled, request.time, branch), 2).c_str());
   else Print(night, modelled);
   const std::vector<nights::Finding> reported = night.Reported();
   int exit_code = kExitDone;

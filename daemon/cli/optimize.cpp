@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "app/carry_over.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -103,10 +104,6 @@ json KernelsJson(const std::vector<app::OptimizedKernel>& kernels, const std::st
   json list = json::array();
   for (const app::OptimizedKernel& kernel : kernels) list.push_back(ToJson(kernel, device));
   return list;
-}
-
-std::string Dump(const json& value, int indent) {
-  return value.dump(indent, ' ', false, json::error_handler_t::replace);
 }
 
 int ExitCodeFor(const std::vector<app::OptimizedKernel>& kernels, FailOn fail_on) {
@@ -247,7 +244,7 @@ Status WriteReports(const OptimizeOptions& options, const app::Workspace& worksp
                     const std::vector<app::OptimizedKernel>& kernels, const std::string& report,
                     std::string_view result) {
   const app::RunReport run{.report = report,
-                           .kernels = Dump(KernelsJson(kernels, options.common.device), -1),
+                           .kernels = base::DumpJson(KernelsJson(kernels, options.common.device)),
                            .trajectory = workspace.trajectory_file(),
                            .result = std::string(result)};
   return app::WriteReports(options.publication.Places(), kernels, run,
@@ -259,7 +256,7 @@ void TellInterruption(const OptimizeOptions& options, const app::Workspace& work
                       const std::vector<app::OptimizedKernel>& kernels, int signal) {
   json told = {{"device", options.common.device}, {"interrupted", ::sigabbrev_np(signal)}};
   told["kernels"] = KernelsJson(kernels, options.common.device);
-  const std::string report = Dump(told, 2);
+  const std::string report = base::DumpJson(told, 2);
   if (options.common.json) std::puts(report.c_str());
   else Print(kernels, workspace.device());
   std::fflush(stdout);
@@ -286,8 +283,8 @@ Result<int> OptimizeAndReport(const OptimizeOptions& options) {
   if (!done) return Fail(done.error());
   const auto& optimized = *done;
 
-  const std::string report =
-      Dump({{"device", options.common.device}, {"kernels", KernelsJson(optimized, options.common.device)}}, 2);
+  const std::string report = base::DumpJson(
+      {{"device", options.common.device}, {"kernels", KernelsJson(optimized, options.common.device)}}, 2);
   if (options.common.json) std::puts(report.c_str());
   else Print(optimized, session.workspace().device());
   if (publication.Reports()) {

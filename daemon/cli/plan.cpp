@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/shards.h"
+#include "base/json.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/version.h"
@@ -63,8 +64,7 @@ Result<int> RunPlan(const PlanOptions& options) {
   WW_ASSIGN(const app::ChangePlan plan,
             app::PlanChanges(session.workspace(), request, {worker, session.Toolchain(), session.Skills()}));
   const Shards shards = options.shards > 0 ? app::Partition(plan.ChangedKernels(), options.shards) : Shards();
-  if (options.common.json)
-    fmt::print("{}\n", ToJson(plan, options.common.device, shards).dump(2, ' ', false, json::error_handler_t::replace));
+  if (options.common.json) fmt::print("{}\n", base::DumpJson(ToJson(plan, options.common.device, shards), 2));
   else if (options.shards > 0) fmt::print("{}\n", MatrixJson(shards));
   else Print(plan);
   return kExitDone;

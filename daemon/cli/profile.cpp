@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -144,9 +145,7 @@ Result<int> RunProfile(const CommonOptions& options) {
   if (options.json) {
     json kernels = json::array();
     for (const app::ProfiledKernel& kernel : profiled) kernels.push_back(ToJson(kernel, options.device));
-    std::puts(json({{"device", options.device}, {"kernels", kernels}})
-                  .dump(2, ' ', false, json::error_handler_t::replace)
-                  .c_str());
+    std::puts(base::DumpJson(json({{"device", options.device}, {"kernels", kernels}}), 2).c_str());
   }
   for (const app::ProfiledKernel& kernel : profiled)
     if (kernel.error) return ExitCodeOf(*kernel.error);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -54,7 +55,7 @@ Result<int> RunRecord(const RevisionOptions& options) {
   const app::JudgingServices services{
       .trusted = trusted, .toolchain = session.Toolchain(), .progress = progress.Callbacks()};
   WW_ASSIGN(const app::RecordResult result, app::RecordReferences(session.workspace(), options.base, services, print));
-  if (options.common.json) std::puts(ToJson(result).dump(2, ' ', false, json::error_handler_t::replace).c_str());
+  if (options.common.json) std::puts(base::DumpJson(ToJson(result), 2).c_str());
   for (const app::RecordedKernel& kernel : result.kernels)
     if (kernel.error) return ExitCodeOf(*kernel.error);
   return result.complete ? kExitDone : kExitUnverified;

@@ -7,6 +7,7 @@
 
 #include "app/task_explanation.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -113,8 +114,7 @@ Result<int> RunShow(const ShowOptions& options) {
   WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(tasks.front().id));
   const report::Explanation explanation = app::ExplainTask(session.workspace(), view, session.Toolchain(), kVersion);
   std::string text;
-  if (common.json || options.format == ShowFormat::kJson)
-    text = ToJson(explanation).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  if (common.json || options.format == ShowFormat::kJson) text = base::DumpJson(ToJson(explanation), 2) + "\n";
   else if (options.format == ShowFormat::kHtml) text = report::RenderHtml(explanation);
   else if (options.format == ShowFormat::kPullRequest)
     text = app::ProposedText(session.workspace().repository(), explanation);

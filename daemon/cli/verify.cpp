@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -44,8 +45,7 @@ Result<int> RunVerify(const RevisionOptions& options) {
                                       .another = session.Another(nullptr)};
   WW_ASSIGN(const app::VerifyResult result,
             app::VerifyWorkingTree(session.workspace(), options.base, services, Restartable(candidates)));
-  if (options.common.json)
-    std::puts(ToJson(result, options.common.device).dump(2, ' ', false, json::error_handler_t::replace).c_str());
+  if (options.common.json) std::puts(base::DumpJson(ToJson(result, options.common.device), 2).c_str());
   else Print(result);
   if (result.error) return ExitCodeOf(*result.error);
   return result.passed ? kExitDone : kExitUnverified;

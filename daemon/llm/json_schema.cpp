@@ -56,7 +56,7 @@ bool Allows(const Schema& schema, std::string_view type) {
   return std::find(types.begin(), types.end(), type) != types.end();
 }
 
-std::string OneLine(const Schema& value) { return value.dump(-1, ' ', false, Schema::error_handler_t::replace); }
+std::string OneLine(const Schema& value) { return base::DumpOrderedJson(value); }
 
 bool IsCount(const Schema& value) { return value.is_number_unsigned() && value.get<uint64_t>() <= 100'000'000; }
 

@@ -23,7 +23,7 @@ std::string Text(std::string_view text, size_t limit = kMaxText) {
   return std::string(base::CutAtCharacter(text, limit)) + "…";
 }
 json NumberOrNull(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
-std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"; }
+std::string Dump(const json& value) { return base::DumpJson(value) + "\n"; }
 
 json JobJson(const JobSnapshot& job) {
   return {{"id", job.id},

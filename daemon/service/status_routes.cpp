@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "service/status_json.h"
 
@@ -95,10 +96,7 @@ http::HttpResponse StatusRoutes::Health() const {
 http::HttpResponse StatusRoutes::Readiness() const {
   const DaemonSnapshot snapshot = hooks_.snapshot();
   const nlohmann::json json = {{"ready", snapshot.ready}, {"reasons", snapshot.not_ready}};
-  return {snapshot.ready ? 200 : 503,
-          "application/json",
-          json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
-          {}};
+  return {snapshot.ready ? 200 : 503, "application/json", base::DumpJson(json) + "\n", {}};
 }
 
 http::HttpResponse StatusRoutes::Trajectory(std::string_view job) const {

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "service/store_state.h"
 
 namespace warpwright::service {
@@ -115,7 +116,7 @@ Status Store::QueueReply(const std::string& repository, int64_t issue, int64_t c
   const nlohmann::json body = {
       {"repository", repository}, {"issue", issue}, {"comment", comment}, {"text", Bounded(text, kMaxNoteBytes)}};
   return s.Write([&] {
-    const std::string dumped = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    const std::string dumped = base::DumpJson(body);
     const int added = s.Do("INSERT OR IGNORE INTO deliveries(id, event, body, received, state) VALUES(?, ?, ?, ?, ?)",
                            fmt::format("answer {} {}", repository, comment), kReplyEvent, dumped, s.Now(),
                            static_cast<int>(kForForge));

@@ -19,10 +19,11 @@
 #include <ostream>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "base/random.h"
 #include "config/manifest.h"
-#include "judge/judge.h"
 #include "core/device_name.h"
+#include "judge/judge.h"
 #include "judge/lift_shapes.h"
 #include "tests/support/worker_process.h"
 
@@ -162,7 +163,7 @@ void Log(const Row& row, const Judged& judged) {
                                        {"pending", row.pending},
                                        {"message", core::VerdictMessage(judged.verdict)},
                                        {"seconds", std::round(judged.seconds * 1000) / 1000}};
-  std::ofstream(path, std::ios::app) << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+  std::ofstream(path, std::ios::app) << base::DumpJson(line) << "\n";
 }
 
 // Rows for another device, and slow ones without WW_SLOW, are not instantiated.
