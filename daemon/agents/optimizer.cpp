@@ -26,8 +26,12 @@ Result<std::vector<Attempt>> Optimize(const core::SourceRef& source, const std::
   for (const auto& parameters : plan.variants) {
     // What is written anew takes the place of all that an earlier schedule wrote, of its branches for some sizes too.
     const bool anew = plan.transform.starts_with(core::kSchedulePrefix);
-    core::RewriteRequest request{
-        anew ? source : source.With(base.text), entry, plan.kernel, plan.transform, parameters, {}};
+    core::RewriteRequest request{.source = anew ? source : source.With(base.text),
+                                 .entry = entry,
+                                 .kernel = plan.kernel,
+                                 .transform = plan.transform,
+                                 .parameters = parameters,
+                                 .scheduling = {}};
     if (anew) request.scheduling = scheduling;
     WW_ASSIGN(core::RewriteOutcome outcome, evaluator.Rewrite(request));
     attempts.push_back(

@@ -76,7 +76,9 @@ class EntryProbe {
     for (const core::ParameterInfo& parameter : entry.parameters) {
       if (IsStream(parameter)) continue;
       core::Argument argument{parameter.name, {}, 0};
-      if (parameter.is_pointer) argument.kind = core::BufferArgument{*parameter.dtype, {}, core::Role::kInOut, {}, 256};
+      if (parameter.is_pointer)
+        argument.kind =
+            core::BufferArgument{.dtype = *parameter.dtype, .shape = {}, .role = core::Role::kInOut, .init = {}};
       else argument.kind = core::ScalarArgument{*parameter.dtype, {}};
       if (!parameter.is_pointer && !core::IsFloat(*parameter.dtype)) names_.push_back(parameter.name);
       spec_.args.push_back(std::move(argument));

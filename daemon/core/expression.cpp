@@ -29,12 +29,12 @@ class Parser {
 
  private:
   tl::unexpected<Error> FailHere(std::string message) {
-    Error error{ErrorCode::kConfig,
-                std::move(message),
-                {},
-                0,
-                static_cast<int>(position_) + 1,
-                "use integers, names of scalar arguments, + - * / %, ( ), ceil_div(a, b), min(a, b), max(a, b)"};
+    Error error{
+        .code = ErrorCode::kConfig,
+        .message = std::move(message),
+        .file = {},
+        .column = static_cast<int>(position_) + 1,
+        .remedy = "use integers, names of scalar arguments, + - * / %, ( ), ceil_div(a, b), min(a, b), max(a, b)"};
     return Fail(std::move(error));
   }
   tl::unexpected<Error> Unexpected(const std::string& wanted) {

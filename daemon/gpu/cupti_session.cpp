@@ -109,7 +109,11 @@ Result<SamplingOutcome> CounterSession::Sample(const core::CompiledModule& modul
   return Guarded<SampledLines>([&](const auto& guard) -> Result<SampledLines> {
     WW_ASSIGN(const PcSamples samples,
               SamplePcs(*cupti_, context_, {guard(run.load), guard(run.run), run.expected_us}));
-    SampledLines sampled{{}, samples.total, samples.dropped, samples.foreign, samples.overflow};
+    SampledLines sampled{.kernels = {},
+                         .samples = samples.total,
+                         .dropped = samples.dropped,
+                         .foreign = samples.foreign,
+                         .overflow = samples.overflow};
     const CubinLines lines(*cupti_, module.cubin);
     for (const auto& kernel : module.kernels) {
       const auto locate = [&](uint64_t pc) {

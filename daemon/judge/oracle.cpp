@@ -88,6 +88,15 @@ std::string FindOriginalDefect(const core::KernelSpec& spec, const std::vector<c
   return {};
 }
 
+// Refers to both.
+OriginalRun RunOf(const Trial& trial, const TrialReference& reference) {
+  return {.c = trial.c,
+          .seed = trial.seed,
+          .inputs = reference.inputs,
+          .layouts = reference.layouts,
+          .precision = reference.precision};
+}
+
 }  // namespace
 
 uint64_t TrialReference::Bytes() const {
@@ -255,8 +264,7 @@ Result<std::shared_ptr<const TrialReference>> Oracle::DeepenNow(const Trial& tri
   }
   if (depth == Depth::kBounds && !deeper->form) WW_TRY(AddBounds(trial, *deeper));
   if (depth >= Depth::kHonest && (known->depth < Depth::kHonest || !known->form) && deeper->form && form_)
-    form_->AddHonestRuns(deeper->references, {trial.c, trial.seed, deeper->inputs, deeper->layouts, deeper->precision},
-                         *deeper->form);
+    form_->AddHonestRuns(deeper->references, RunOf(trial, *deeper), *deeper->form);
   deeper->depth = depth;
   std::shared_ptr<const TrialReference> answer = std::move(deeper);
   const auto cached = std::find_if(cache_.begin(), cache_.end(), [&](const Cached& entry) {
@@ -291,7 +299,7 @@ std::shared_ptr<const TrialReference> Oracle::WithElements(const Trial& trial, c
   Settle();
   if (!form_ || !known.form || known.form->extent != FormTruth::Extent::kSampled) return nullptr;
   auto more = std::make_shared<TrialReference>(known);
-  const OriginalRun run{trial.c, trial.seed, more->inputs, more->layouts, more->precision};
+  const OriginalRun run = RunOf(trial, *more);
   // What is too much at once may do in parts, whose elements share what is computed for all of them.
   constexpr int kMostParts = 16;
   std::vector<core::OutputElements> parts = {elements};
@@ -315,8 +323,7 @@ Result<bool> Oracle::AddFormTo(const Trial& trial, TrialReference& made) {
   if (TheForm() == nullptr) return false;
   WW_ASSIGN(const auto declined, AddForm(trial, made, FormTruth::Extent::kWhole));
   if (declined) return false;
-  const OriginalRun run{trial.c, trial.seed, made.inputs, made.layouts, made.precision};
-  form_->AddHonestRuns(made.references, run, *made.form);
+  form_->AddHonestRuns(made.references, RunOf(trial, made), *made.form);
   return true;
 }
 
@@ -529,8 +536,7 @@ Result<std::optional<FormTruth::Declined>> Oracle::AddForm(const Trial& trial, T
   // To find out how much a sample takes may take as long as what it may take.
   if (const auto known = too_much_.find(sizes); known != too_much_.end())
     return std::optional(FormTruth::Declined{known->second, true});
-  const OriginalRun run{trial.c, trial.seed, reference.inputs, reference.layouts, reference.precision};
-  WW_ASSIGN(auto outcome, TheForm()->AddTo(reference.references, run, extent));
+  WW_ASSIGN(auto outcome, TheForm()->AddTo(reference.references, RunOf(trial, reference), extent));
   if (const auto* use = std::get_if<FormTruth::Use>(&outcome)) {
     reference.form = *use;
     form_proven_ = true;

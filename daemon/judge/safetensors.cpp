@@ -147,7 +147,10 @@ Result<TensorFile> DecodeSafetensors(std::string_view bytes, const std::string& 
   try {
     return Decode(bytes);
   } catch (const std::exception& e) {
-    Error error{ErrorCode::kConfig, std::string("not a valid safetensors file: ") + e.what(), name, 0, 0, {}};
+    Error error{.code = ErrorCode::kConfig,
+                .message = std::string("not a valid safetensors file: ") + e.what(),
+                .file = name,
+                .remedy = {}};
     return Fail(std::move(error));
   }
 }

@@ -85,7 +85,11 @@ std::vector<core::BufferContent> MakePoint(const core::KernelSpec& spec, const s
       if (buffer->init.kind == core::Init::Kind::kFile || buffer->init.kind == core::Init::Kind::kConstant) continue;
       Shuffle(bytes, width, values);
     } else if (IsOpen(*buffer)) {
-      const Draw draw{buffer->dtype, RangeOf(range, index - 1), values, choices, thresholds};
+      const Draw draw{.dtype = buffer->dtype,
+                      .range = RangeOf(range, index - 1),
+                      .values = values,
+                      .choices = choices,
+                      .thresholds = thresholds};
       for (size_t i = 0; i < bytes.size() / width; ++i)
         core::StoreFromDouble(buffer->dtype, bytes.data(), i, draw.At(i));
     } else {

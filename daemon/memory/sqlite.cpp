@@ -65,12 +65,10 @@ Status Configure(SQLite::Database& db, int32_t application_id, const DatabaseOpt
 Error DatabaseError(const std::string& path, const SQLite::Exception& exception, const std::string& what) {
   const int code = exception.getErrorCode() & 0xff;  // the primary code, without its extension
   const bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
-  return {damaged ? ErrorCode::kCorrupt : ErrorCode::kIo,
-          fmt::format("{}: {}", what, exception.what()),
-          path,
-          0,
-          0,
-          damaged ? kRemedy : ""};
+  return {.code = damaged ? ErrorCode::kCorrupt : ErrorCode::kIo,
+          .message = fmt::format("{}: {}", what, exception.what()),
+          .file = path,
+          .remedy = damaged ? kRemedy : ""};
 }
 
 Result<SQLite::Database> OpenDatabase(const std::filesystem::path& path, int32_t application_id,

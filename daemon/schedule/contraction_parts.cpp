@@ -70,7 +70,11 @@ std::string NumberOfParts(const Problem& problem, const SumParts& parts, const C
 
 CodeOutcome FinishSums(const Problem& problem, const Group& group, const ContractionGroup& contraction,
                        const SumParts& parts, const std::string& number_of_parts) {
-  const Accumulator sum{core::ReduceOp::kSum, core::ValueType::kReal, problem.real(), "sum", ""};
+  const Accumulator sum{.op = core::ReduceOp::kSum,
+                        .type = core::ValueType::kReal,
+                        .c_type = problem.real(),
+                        .value = "sum",
+                        .index = ""};
   Group values;
   for (const size_t i : group.stages)
     if (problem.stage(i).output) values.stages.push_back(i);

@@ -109,8 +109,10 @@ void ContractionWriter::AddProduct(size_t stage, const Contraction& contraction)
   batch_.Bind(added.scope.uniform);
   window_positions_.Bind(added.scope.uniform);
   added.outer.Bind(added.scope.uniform);
-  const TileFormat left{shape_.m, shape_.k, shape_.threads(), "kTileM", halves_};
-  const TileFormat right{shape_.n, shape_.k, shape_.threads(), "kTileN", halves_};
+  const TileFormat left{
+      .rows = shape_.m, .terms = shape_.k, .threads = shape_.threads(), .rows_name = "kTileM", .halves = halves_};
+  const TileFormat right{
+      .rows = shape_.n, .terms = shape_.k, .threads = shape_.threads(), .rows_name = "kTileN", .halves = halves_};
   added.left = std::make_unique<FactorLoads>(problem_, added.stage, contraction.left, rows_, first_row_, added.scope,
                                              left, names_);
   added.right = std::make_unique<FactorLoads>(problem_, added.stage, contraction.right, columns_, first_column_,

@@ -61,8 +61,11 @@ void RowResults::Declare(const RowPass& pass, Lines& body) {
     const bool boolean = type == core::ValueType::kBoolean;
     Lines unused;
     ExpressionCode code(problem_, member.stage, ScopeFor("0"), names_, unused);
-    Accumulator accumulator{op, boolean ? core::ValueType::kInteger : type,
-                            boolean ? "int" : code.CType(member.reduce->body), "", ""};
+    Accumulator accumulator{.op = op,
+                            .type = boolean ? core::ValueType::kInteger : type,
+                            .c_type = boolean ? "int" : code.CType(member.reduce->body),
+                            .value = "",
+                            .index = ""};
     const std::string name = names_.TakeOf(NamesFor(problem_, member.stage, *member.reduce, HasOthers(op)));
     body.Add(fmt::format("{} {}[{}];", accumulator.c_type, name, layout_.rows));
     called_[member.stage.name] = name;

@@ -28,9 +28,11 @@ void L1Model::OnRequest(const MemoryRequest& request) {
   if (!log || log->requests.room() == 0 || log->tags.room() < room || log->sectors.room() < room ||
       held_ >= kMaxHeldAccesses || block_ != request.block)
     log = &LogOf(request);
-  *log->requests.end() = {request.line & LineAccess::kMaxLine, static_cast<uint8_t>(request.count),
-                          static_cast<uint8_t>(request.kind), request.cached_in_l1,
-                          static_cast<uint8_t>(request.collisions & 31)};
+  *log->requests.end() = {.line = request.line & LineAccess::kMaxLine,
+                          .lines = static_cast<uint8_t>(request.count),
+                          .kind = static_cast<uint8_t>(request.kind),
+                          .cached = request.cached_in_l1,
+                          .collisions = static_cast<uint8_t>(request.collisions & 31)};
   uint32_t* tags = log->tags.end();
   uint8_t* sectors = log->sectors.end();
   for (uint32_t k = 0; k < request.count; k += kStep) {  // whole steps: the next request overwrites the rest

@@ -121,7 +121,14 @@ HappensBeforeState::Reads& ReadsOf(Context& c, size_t granule) {
   const bool one = std::has_single_bit(r.read_warps[granule]);
   for (uint32_t warps = r.read_warps[granule]; warps != 0; warps &= warps - 1) {
     const auto warp = static_cast<uint16_t>(std::countr_zero(warps));
-    AddRead(o, reads, {kNoRead, r.read_time[granule], one ? r.read_lanes[granule] : 0, warp, false, false, nullptr});
+    AddRead(o, reads,
+            {.next = kNoRead,
+             .time = r.read_time[granule],
+             .lanes = one ? r.read_lanes[granule] : 0,
+             .warp = warp,
+             .strong = false,
+             .answered = false,
+             .at = nullptr});
   }
   return reads;
 }
@@ -204,7 +211,14 @@ void NoteOrderedRead(Context& c, const Instruction* i, uint32_t lane, size_t gra
               [&](const HappensBeforeState::Read& read) { return !read.strong && IsOrderedRead(c, lane, read); });
     reads.limit = std::max(8u, 2 * reads.length);
   }
-  AddRead(o, reads, {kNoRead, c.time, 1u << lane, static_cast<uint16_t>(c.warp->index), strong, answered, i});
+  AddRead(o, reads,
+          {.next = kNoRead,
+           .time = c.time,
+           .lanes = 1u << lane,
+           .warp = static_cast<uint16_t>(c.warp->index),
+           .strong = strong,
+           .answered = answered,
+           .at = i});
 }
 
 bool CheckOrderedReads(Context& c, const Instruction* i, uint32_t lane, size_t granule, uint64_t offset, uint32_t bytes,

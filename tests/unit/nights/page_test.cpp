@@ -30,14 +30,23 @@ nights::EntryHistory Sample() {
     return size * (random.Uniform(draw) + random.Uniform(draw + 1) + random.Uniform(draw + 2) - 1.5);
   };
   for (int day = 0; day < 90; ++day) {
-    nights::HistoryKey key{"GPU-2c24a1f0-77", "NVIDIA H200", day < 52 ? "575.51.03" : "580.159.04",
-                           day < 70 ? "NVRTC 12.9" : "NVRTC 13.0", "paired-1"};
+    nights::HistoryKey key{.device = "GPU-2c24a1f0-77",
+                           .chip = "NVIDIA H200",
+                           .driver = day < 52 ? "575.51.03" : "580.159.04",
+                           .toolkit = day < 70 ? "NVRTC 12.9" : "NVRTC 13.0",
+                           .protocol = "paired-1"};
     const bool slow = (day >= 24 && day < 33) || day >= 80;
     const std::string commit(40, slow ? 'c' : day < 24 ? 'a' : 'e');
     for (const auto& [name, us] : {std::pair<const char*, double>("N=8192,C=50257", 1234.5), {"N=37,C=130", 4.21}}) {
-      nights::CaseTime time{
-          NightAt(day), "softmax", key, commit, std::string(64, slow ? 'c' : 'a'), false, false, name, 1, 0, 0,
-          0.0015,       60,        0,   1980};
+      nights::CaseTime time{.time = NightAt(day),
+                            .kernel = "softmax",
+                            .key = key,
+                            .commit = commit,
+                            .slice = std::string(64, slow ? 'c' : 'a'),
+                            .case_name = name,
+                            .log_error = 0.0015,
+                            .samples = 60,
+                            .mhz = 1980};
       time.log_mean = std::log(us) + noise(0.006) + (slow ? std::log(1.12) : 0) + (day >= 52 ? std::log(1.05) : 0);
       time.median_us = std::exp(time.log_mean);
       history.cases.push_back(time);
