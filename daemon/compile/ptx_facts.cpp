@@ -5,7 +5,7 @@
 namespace warpwright::compile {
 
 PtxFacts FactsOf(const std::string& ptx, const std::set<core::Allow>& allowed) {
-  PtxFacts facts{.violation = {}, .precision = FindPrecision(ptx), .numbers = FindNumbers(ptx)};
+  PtxFacts facts{.violation = {}, .uses = FindPrecision(ptx), .numbers = FindNumbers(ptx)};
   auto violations = FindPtxViolations(ptx, allowed);
   if (!violations.empty()) facts.violation = std::move(violations.front());
   return facts;

@@ -2,7 +2,6 @@
 // and a judge runs one module hundreds of times.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,7 +12,7 @@ namespace warpwright::compile {
 
 struct PtxFacts {
   std::optional<PtxViolation> violation;  // the first
-  std::map<std::string, core::PrecisionUse> precision;
+  core::CodeUses uses;
   std::set<double> numbers;
 };
 PtxFacts FactsOf(const std::string& ptx, const std::set<core::Allow>& allowed);

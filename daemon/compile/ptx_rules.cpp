@@ -158,11 +158,13 @@ void ForEachLine(const std::string& ptx, Visit visit) {
 // The number of significant bits decides which type is narrower; a type that is not listed is not a floating-point
 // type. Packed forms (f16x2) count as their element.
 struct FloatType {
-  std::string_view name;
+  core::NumberFormat format;
   int bits;
 };
-constexpr FloatType kFloatTypes[] = {{"f64", 53}, {"f32", 24}, {"tf32", 11}, {"f16", 11}, {"bf16", 8}, {"e4m3", 4},
-                                     {"e5m2", 3}, {"e3m2", 3}, {"e2m3", 4},  {"e2m1", 2}, {"ue8m0", 1}};
+using F = core::NumberFormat;
+constexpr FloatType kFloatTypes[] = {{F::kF64, 53}, {F::kF32, 24}, {F::kTF32, 11}, {F::kF16, 11},
+                                     {F::kBF16, 8}, {F::kE4M3, 4}, {F::kE5M2, 3},  {F::kE3M2, 3},
+                                     {F::kE2M3, 4}, {F::kE2M1, 2}, {F::kUE8M0, 1}};
 std::string_view Element(std::string_view type) {
   const size_t x = type.find_last_of('x');
   if (x == std::string_view::npos || x + 2 != type.size() || x < 3) return type;
@@ -170,13 +172,14 @@ std::string_view Element(std::string_view type) {
 }
 const FloatType* FindFloat(std::string_view part) {
   for (const FloatType& type : kFloatTypes)
-    if (type.name == Element(part)) return &type;
+    if (core::Name(type.format) == Element(part)) return &type;
   return nullptr;
 }
-std::string_view IntegerInput(std::string_view part) {
-  for (const auto& [ptx, name] : {std::pair{"s8", "i8"}, {"u8", "u8"}, {"s4", "i4"}, {"u4", "u4"}, {"b1", "b1"}})
-    if (part == ptx) return name;
-  return {};
+std::optional<F> IntegerInput(std::string_view part) {
+  for (const auto& [ptx, format] :
+       {std::pair{"s8", F::kI8}, {"u8", F::kU8}, {"s4", F::kI4}, {"u4", F::kU4}, {"b1", F::kB1}})
+    if (part == ptx) return format;
+  return std::nullopt;
 }
 bool Rounds(std::string_view operation) {
   for (const std::string_view name : {"add", "sub", "mul", "mad", "fma", "div", "rcp", "sqrt", "rsqrt", "ex2", "lg2",
@@ -195,44 +198,45 @@ std::vector<std::string_view> PartsOf(std::string_view opcode) {
   return parts;
 }
 
+using Kind = core::CodeUseKind;
+
 // mma.….D.A.B.C, wgmma.mma_async.….D.A.B, wmma.mma.….D.C (of f16 inputs) or with all four.
-void AddProduct(const std::vector<std::string_view>& parts, std::vector<std::string>& uses) {
+void AddProduct(const std::vector<std::string_view>& parts, std::vector<core::CodeUse>& uses) {
   std::vector<std::string_view> types;
   for (const std::string_view part : parts)
-    if (FindFloat(part) != nullptr || !IntegerInput(part).empty() || part == "s32") types.push_back(part);
+    if (FindFloat(part) != nullptr || IntegerInput(part) || part == "s32") types.push_back(part);
   if (types.empty()) return;
   const bool implied = parts[0] == "wmma" && types.size() == 2;
   for (size_t i = 1; i < std::min<size_t>(3, types.size()); ++i) {
     const std::string_view input = implied ? "f16" : types[i];
     const FloatType* type = FindFloat(input);
-    if (type != nullptr && type->bits < 24) uses.push_back("products in " + std::string(type->name));
-    if (type == nullptr && !IntegerInput(input).empty())
-      uses.push_back("products in " + std::string(IntegerInput(input)));
+    if (type != nullptr && type->bits < 24) uses.push_back({Kind::kProducts, type->format, {}});
+    if (type == nullptr)
+      if (const auto format = IntegerInput(input)) uses.push_back({Kind::kProducts, *format, {}});
   }
   if (const FloatType* sum = FindFloat(types[0]); sum != nullptr && sum->bits < 24)
-    uses.push_back("sums in " + std::string(sum->name));
+    uses.push_back({Kind::kSums, sum->format, {}});
 }
 
 // What an opcode with its modifiers does less exactly than f32 or f64 would.
-std::vector<std::string> UsesOf(std::string_view opcode) {
+std::vector<core::CodeUse> UsesOf(std::string_view opcode) {
   const std::vector<std::string_view> parts = PartsOf(opcode);
-  std::vector<std::string> uses;
+  std::vector<core::CodeUse> uses;
   if (parts.size() < 2) return uses;
   const auto has = [&](std::string_view part) { return std::find(parts.begin(), parts.end(), part) != parts.end(); };
   const FloatType* last = FindFloat(parts.back());
   if (parts[0] == "cvt" && parts.size() >= 3) {
     const FloatType* to = FindFloat(parts[parts.size() - 2]);
-    if (to != nullptr && last != nullptr && to->bits < last->bits) uses.push_back("to " + std::string(to->name));
+    if (to != nullptr && last != nullptr && to->bits < last->bits) uses.push_back({Kind::kConversion, to->format, {}});
     return uses;
   }
   if (parts[0] == "mma" || parts[0] == "wgmma" || parts[0] == "tcgen05" || (parts[0] == "wmma" && parts[1] == "mma"))
     AddProduct(parts, uses);
   if (last == nullptr) return uses;
-  if ((parts[0] == "atom" || parts[0] == "red") && has("add"))
-    uses.push_back("unordered sums in " + std::string(last->name));
-  if (Rounds(parts[0]) && last->bits < 24) uses.push_back("arithmetic in " + std::string(last->name));
-  if (has("approx") || has("full")) uses.push_back("approximate " + std::string(parts[0]));
-  else if (has("ftz") && Rounds(parts[0])) uses.emplace_back("flushed subnormals");
+  if ((parts[0] == "atom" || parts[0] == "red") && has("add")) uses.push_back({Kind::kUnorderedSums, last->format, {}});
+  if (Rounds(parts[0]) && last->bits < 24) uses.push_back({Kind::kArithmetic, last->format, {}});
+  if (has("approx") || has("full")) uses.push_back({Kind::kApproximate, {}, std::string(parts[0])});
+  else if (has("ftz") && Rounds(parts[0])) uses.push_back({Kind::kFlushed, {}, {}});
   return uses;
 }
 
@@ -277,8 +281,8 @@ std::set<std::string, std::less<>> ExactRegisters(const std::string& ptx) {
 
 }  // namespace
 
-std::map<std::string, core::PrecisionUse> FindPrecision(const std::string& ptx) {
-  std::map<std::string, core::PrecisionUse> found;
+core::CodeUses FindPrecision(const std::string& ptx) {
+  core::CodeUses found;
   const auto files = FileTable(ptx);
   const auto exact = ExactRegisters(ptx);
   ForEachLine(ptx, [&](const std::string& line, int file, int source_line) {
@@ -289,10 +293,12 @@ std::map<std::string, core::PrecisionUse> FindPrecision(const std::string& ptx) 
       const std::string_view token = std::string_view(line).substr(begin, line.find_first_of(kBetween, begin) - begin);
       begin += token.size();
       if (token[0] == '.' || token[0] == '%') continue;
-      for (std::string& use : UsesOf(token)) {
+      for (core::CodeUse& use : UsesOf(token)) {
         const auto name = files.find(file);
-        found.try_emplace(std::move(use),
-                          core::PrecisionUse{Trimmed(line), name != files.end() ? name->second : "", source_line});
+        found.insert({.use = std::move(use),
+                      .instruction = Trimmed(line),
+                      .file = name != files.end() ? name->second : "",
+                      .line = source_line});
       }
     }
   });

@@ -6,13 +6,12 @@
 // Also finds where code computes or stores less exactly; the judge decides which of these the original does not have.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "core/execution.h"
+#include "core/code_use.h"
 #include "core/kernel_spec.h"
 
 namespace warpwright::compile {
@@ -27,14 +26,7 @@ struct PtxViolation {
 // What `ptx` contains beyond `allowed`; the .file table is at the end of PTX, so a first pass reads the names.
 std::vector<PtxViolation> FindPtxViolations(const std::string& ptx, const std::set<core::Allow>& allowed);
 
-// The first use of each kind, by name:
-//   "to X"             a conversion to a narrower floating-point type X (f32, tf32, bf16, f16, e4m3, ...)
-//   "products in X"    tensor-core products of inputs of type X narrower than f32 (tf32, ..., i8)
-//   "sums in f16"      tensor-core products whose sums are narrower than f32
-//   "arithmetic in X"  rounding arithmetic and atomics in f16 or bf16
-//   "approximate OP"   .approx and .full forms ("approximate ex2")
-//   "flushed subnormals"
-//   "unordered sums in X"  atomic additions, whose order no two runs need share
-std::map<std::string, core::PrecisionUse> FindPrecision(const std::string& ptx);
+// The first use of each kind and format that makes results less exact than f32 or f64 would.
+core::CodeUses FindPrecision(const std::string& ptx);
 
 }  // namespace warpwright::compile

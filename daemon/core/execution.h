@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "core/code_use.h"
 #include "core/kernel_spec.h"
 #include "core/launch_plan.h"
 #include "core/source_requests.h"
@@ -127,19 +128,6 @@ struct WrittenPart {
   uint64_t offset = 0;
   base::Bytes bytes;
 };
-// Where a kernel's code first computes or stores in a narrower or less exact way; the names are in compile/ptx_rules.h.
-// Also where its text depends on how it is built, what its host code uses beyond computing and the CUDA runtime, what
-// it returns, and by which symbols callers find it; those names are in source/build_dependence.h, source/closed_world.h
-// and source/record.cpp, and begin with:
-inline constexpr std::string_view kBuildPrefix = "build: ", kBuildText = "build: text ",
-                                  kHostPrefix = "host: ", kReturnPrefix = "returns: ", kEntryPrefix = "entry: ";
-// Behind kHostPrefix: a launch of the launcher's failed, whether it tells its caller or not (source/shim/host).
-inline constexpr std::string_view kFailingLaunch = "a launch that fails";
-struct PrecisionUse {
-  std::string instruction;  // "cvt.rna.tf32.f32 %r1, %f1", "__CUDA_ARCH__"
-  std::string file;
-  int line = 0;
-};
 struct Executed {
   std::vector<base::Bytes> buffers;  // after the run, in the order of the request
   // One entry per buffer: true stands for the request's own bytes, which are then not sent back. Always empty for
@@ -163,13 +151,13 @@ struct Executed {
   // With which the launcher compared something, or which it gave to kernels: perhaps sizes at which another path
   // begins. Ascending.
   std::vector<double> compared;
-  std::vector<std::string> kernels;               // that the device code has, launched or not
-  std::vector<BufferExtent> extents;              // of all buffer arguments, if they were asked for
-  std::vector<Decision> decisions;                // if asked for
-  std::map<std::string, PrecisionUse> precision;  // by kind: "to tf32", "approximate ex2"
-  std::vector<LineUse> lines;                     // of all launches, if asked for; empty: not known
-  std::vector<std::string> notes;                 // what could not be measured, with its remedy
-  std::string plan_digest, module_key;            // content addresses: identical for identical plan and device code
+  std::vector<std::string> kernels;   // that the device code has, launched or not
+  std::vector<BufferExtent> extents;  // of all buffer arguments, if they were asked for
+  std::vector<Decision> decisions;    // if asked for
+  CodeUses uses;
+  std::vector<LineUse> lines;             // of all launches, if asked for; empty: not known
+  std::vector<std::string> notes;         // what could not be measured, with its remedy
+  std::string plan_digest, module_key;    // content addresses: identical for identical plan and device code
   std::map<std::string, double> seconds;  // where the time went: slice, record, compile, run, and on a GPU its parts
 };
 using ExecuteOutcome = std::variant<CompileFailed, Refused, Faulted, Executed>;

@@ -102,8 +102,16 @@ void Describe(V& field, const StateUse*) {
   field("left", &T::left);
 }
 template <typename V>
-void Describe(V& field, const PrecisionUse*) {
-  using T = PrecisionUse;
+void Describe(V& field, const CodeUse*) {
+  using T = CodeUse;
+  field("kind", &T::kind);
+  field.Sparse("format", &T::format);
+  field.Sparse("detail", &T::detail);
+}
+template <typename V>
+void Describe(V& field, const FoundUse*) {
+  using T = FoundUse;
+  field.Inline(&T::use);
   field("instruction", &T::instruction);
   field("file", &T::file);
   field("line", &T::line);
@@ -136,7 +144,7 @@ void Describe(V& field, const Executed*) {
   field.Sparse("kernels", &T::kernels);
   field("extents", &T::extents);
   field.Sparse("decisions", &T::decisions);
-  field("precision", &T::precision);
+  field("uses", &T::uses);
   field.Sparse("lines", &T::lines);
   field("notes", &T::notes);
   field("plan_digest", &T::plan_digest);

@@ -32,9 +32,9 @@ Result<std::shared_ptr<const core::Executed>> OriginalWithout(Judge::State& stat
   setting.source = &state.original;
   WW_ASSIGN(RunOutcome outcome, RunKernel(state.trusted, setting, inputs));
   auto* run = std::get_if<core::Executed>(&outcome);
-  const std::string failing = std::string(core::kHostPrefix) + std::string(core::kFailingLaunch);
   auto& kept = state.without_buffer[buffer];
-  if (run != nullptr && !run->precision.contains(failing)) kept = std::make_shared<core::Executed>(std::move(*run));
+  if (run != nullptr && !run->uses.contains(core::FailingLaunch()))
+    kept = std::make_shared<core::Executed>(std::move(*run));
   return kept;
 }
 
@@ -65,7 +65,7 @@ Result<Failure> CheckAbsentBuffers(Judge::State& state, const core::SourceRef& c
     const core::Executed& run = std::get<core::Executed>(outcome);
     if (const std::string other = OtherOutput(state.spec, inputs, *original, run); !other.empty())
       return Failure(Wrong(core::Check::kOtherScalars, trial, fmt::format("with {}, {} is another", where, other)));
-    const TrialReference known{.inputs = inputs, .precision = original->precision};
+    const TrialReference known{.inputs = inputs, .uses = original->uses};
     if (auto failure = CheckHostCode(state.spec, known, run)) return failure;
   }
   return Failure();

@@ -182,28 +182,30 @@ Result<FormTruth> FormTruth::Create(const core::KernelSpec& spec, const core::Li
 
 // Arithmetic in f64 between narrower buffers shows in conversions back. What the original only might use is tried after
 // what it uses in any case.
-void FormTruth::ChooseModels(const std::map<std::string, core::PrecisionUse>& precision) {
+void FormTruth::ChooseModels(const core::CodeUses& uses) {
   if (!models_.empty()) return;
-  const bool approximate = std::any_of(precision.begin(), precision.end(), [](const auto& use) {
-    return use.first.starts_with("approximate ") || use.first.starts_with("flushed ");
+  using Kind = core::CodeUseKind;
+  using core::NumberFormat;
+  const bool approximate = std::any_of(uses.begin(), uses.end(), [](const core::FoundUse& found) {
+    return found.use.kind == Kind::kApproximate || found.use.kind == Kind::kFlushed;
   });
-  if (precision.contains("to f32")) models_.push_back({core::DType::kF64, false});
+  if (uses.contains(core::CodeUse{Kind::kConversion, NumberFormat::kF32, {}}))
+    models_.push_back({core::DType::kF64, false});
   models_.push_back({core::DType::kF32, false});
   if (approximate) models_.push_back({core::DType::kF32, true});
   models_.push_back({.accumulation = core::DType::kF32, .fast = approximate, .any_order = true});
   // Halves that are kept between kernels, and sums of them: the form looks through these roundings.
-  for (const auto& [dtype, name] : {std::pair(core::DType::kF16, "f16"), {core::DType::kBF16, "bf16"}})
-    for (const char* use : {"to ", "arithmetic in ", "sums in "})
-      if (precision.contains(std::string(use) + name)) {
-        // Where nothing is computed in them, they are only kept: results of sums and functions, or of all operations.
-        const auto has = [&](const char* what) { return precision.contains(std::string(what) + name); };
-        if (!has("arithmetic in ") && !has("sums in ")) {
-          models_.push_back({.accumulation = core::DType::kF32, .fast = approximate, .stores = dtype});
-          models_.push_back({dtype, approximate, true});
-        }
-        models_.push_back({dtype, approximate});
-        break;
-      }
+  for (const core::DType dtype : {core::DType::kF16, core::DType::kBF16}) {
+    const auto has = [&](Kind kind) { return uses.contains(core::CodeUse{kind, core::FormatOf(dtype), {}}); };
+    const bool computes = has(Kind::kArithmetic) || has(Kind::kSums);
+    if (!computes && !has(Kind::kConversion)) continue;
+    // Where nothing is computed in them, they are only kept: results of sums and functions, or of all operations.
+    if (!computes) {
+      models_.push_back({.accumulation = core::DType::kF32, .fast = approximate, .stores = dtype});
+      models_.push_back({dtype, approximate, true});
+    }
+    models_.push_back({dtype, approximate});
+  }
 }
 
 Result<core::ComputationEvaluator> FormTruth::EvaluatorFor(const Arguments& arguments, core::EvaluateOptions options,
@@ -274,7 +276,7 @@ Result<FormTruth::Outcome> FormTruth::AddTo(std::vector<OutputReference>& refere
                                             Extent extent) {
   if (const auto broken = core::BrokenAssumption(*computation_, core::IntegerScalars(run.c)))
     return Outcome(Declined{"the form holds for " + *broken, true});
-  ChooseModels(run.precision);
+  ChooseModels(run.uses);
   if (extent == Extent::kWhole) {  // before gigabytes are converted
     Arguments sizes;
     sizes.sizes = core::IntegerScalars(run.c);

@@ -36,7 +36,7 @@ struct OriginalRun {
   uint64_t seed = 0;
   const std::vector<core::BufferContent>& inputs;
   const std::vector<OutputLayout>& layouts;  // of the outputs
-  const std::map<std::string, core::PrecisionUse>& precision;
+  const core::CodeUses& uses;
 };
 
 // Whether a kernel of this entry may use tensor cores, which take factors of 16 bits, and sum them in f32 with other
@@ -88,7 +88,7 @@ class FormTruth {
   using Arguments = FormArguments;
 
   FormTruth(const core::KernelSpec& spec, core::Computation computation, FormLimits limits);
-  void ChooseModels(const std::map<std::string, core::PrecisionUse>& precision);
+  void ChooseModels(const core::CodeUses& uses);
   Result<core::ComputationEvaluator> EvaluatorFor(const Arguments& arguments, core::EvaluateOptions options,
                                                   const core::OutputElements* elements) const;
   Result<std::vector<core::TensorResult>> Evaluate(const Arguments& arguments, core::EvaluateOptions options,

@@ -161,7 +161,7 @@ Result<Failure> GeneratedShapes::SimulateNothing(const Trial& trial) {
 // the rounding of any other case.
 Result<Failure> GeneratedShapes::CompareOfNothing(const Trial& trial, const std::vector<core::BufferContent>& inputs,
                                                   const core::Executed& original, const core::Executed& run) {
-  TrialReference known{.inputs = inputs, .precision = original.precision};
+  TrialReference known{.inputs = inputs, .uses = original.uses};
   std::vector<base::Bytes> mine(inputs.size());
   size_t index = 0;
   for (const core::Argument& argument : state_.spec.args) {

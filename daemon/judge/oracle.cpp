@@ -94,7 +94,7 @@ OriginalRun RunOf(const Trial& trial, const TrialReference& reference) {
           .seed = trial.seed,
           .inputs = reference.inputs,
           .layouts = reference.layouts,
-          .precision = reference.precision};
+          .uses = reference.uses};
 }
 
 }  // namespace
@@ -397,7 +397,7 @@ Result<OracleResult> Oracle::Compute(const Trial& trial, std::vector<core::Buffe
     if (trial.variant == InputVariant::kBase && trial.check != core::Check::kOtherScalars && made)
       typical = std::max(typical, Rms(reference->layouts[o].dtype, reference->references[o].bytes));
     reference->references[o].typical_rms = HasInfiniteScalar(trial) ? 0 : typical;
-    if (reference->precision.contains(std::string(kUnorderedSums) + "f32"))
+    if (reference->uses.contains(core::CodeUse{core::CodeUseKind::kUnorderedSums, core::NumberFormat::kF32, {}}))
       reference->references[o].flushed = reference->layouts[o].accumulation * core::SmallestNormal(core::DType::kF32);
     reference->references[o].own_inputs = trial.variant == InputVariant::kBase;
     reference->references[o].structured =
@@ -420,7 +420,7 @@ Result<std::optional<core::Verdict>> Oracle::RunOriginal(const Trial& trial, Tri
   if (auto state = FindState(first)) reference.changed_globals = {std::move(*state)};
   reference.numbers = first.numbers;
   reference.compared = first.compared;
-  reference.precision = first.precision;
+  reference.uses = first.uses;
   reference.references.resize(reference.outputs.size());
 
   std::string shape;

@@ -49,7 +49,7 @@ struct TrialReference {
   std::vector<std::string> changed_globals;  // through which its results may depend on earlier calls
   std::vector<double> numbers;               // that the original's code and text name
   std::vector<double> compared;              // with which it compares something (core/execution.h)
-  std::map<std::string, core::PrecisionUse> precision;
+  core::CodeUses uses;
   std::string health;                  // not empty: why the original itself is unfit: "it writes its input x"
   std::optional<FormTruth::Use> form;  // where the truth is from the form
   uint64_t Bytes() const;

@@ -52,17 +52,34 @@ std::optional<uint64_t> Sum(const std::vector<core::LaunchReport>& launches, uin
   return sum;
 }
 
-bool IsOfBuild(const std::string& use) { return use.starts_with(core::kBuildPrefix); }
-bool IsReturned(const std::string& use) { return use.starts_with(core::kReturnPrefix); }
-bool IsEntry(const std::string& use) { return use.starts_with(core::kEntryPrefix); }
-bool IsOfHost(const std::string& use) { return use.starts_with(core::kHostPrefix) || IsReturned(use) || IsEntry(use); }
-bool IsUnordered(const std::string& use) { return use.starts_with(kUnorderedSums); }
-bool IsNote(const std::string& use) { return use.starts_with("approximate ") || use.starts_with("flushed "); }
+using UseKind = core::CodeUseKind;
+using core::NumberFormat;
 
-bool HasBuffer(const core::KernelSpec& spec, std::string_view type, const std::set<core::Role>& roles) {
+// Which check a use is for.
+enum class UseCheck : uint8_t { kPrecision, kNote, kOrder, kBuild, kHost };
+UseCheck CheckOf(UseKind kind) {
+  switch (kind) {
+    case UseKind::kApproximate:
+    case UseKind::kFlushed: return UseCheck::kNote;
+    case UseKind::kBuild:
+    case UseKind::kBuildText: return UseCheck::kBuild;
+    case UseKind::kEntry:
+    case UseKind::kHost:
+    case UseKind::kReturned: return UseCheck::kHost;
+    case UseKind::kUnorderedSums: return UseCheck::kOrder;
+    case UseKind::kArithmetic:
+    case UseKind::kProducts:
+    case UseKind::kSums:
+    case UseKind::kConversion: break;
+  }
+  return UseCheck::kPrecision;
+}
+bool IsFor(UseCheck check, const core::FoundUse& found) { return CheckOf(found.use.kind) == check; }
+
+bool HasBuffer(const core::KernelSpec& spec, NumberFormat format, const std::set<core::Role>& roles) {
   return std::any_of(spec.args.begin(), spec.args.end(), [&](const core::Argument& argument) {
     const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
-    return buffer != nullptr && core::Name(buffer->dtype) == type && roles.contains(buffer->role);
+    return buffer != nullptr && core::FormatOf(buffer->dtype) == format && roles.contains(buffer->role);
   });
 }
 
@@ -85,11 +102,11 @@ struct SquareSums {
 
 // Whether the original adds in that format: nothing that it adds otherwise could leave without a conversion, or its
 // results are as far from the truth as such sums.
-bool SumsIn(const TrialReference& reference, const std::string& type) {
-  const auto has = [&](const char* what) { return reference.precision.contains(what + type); };
-  if (has("arithmetic in ") && !has("to ")) return true;
+bool SumsIn(const TrialReference& reference, NumberFormat format) {
+  const auto has = [&](UseKind kind) { return reference.uses.contains(core::CodeUse{kind, format, {}}); };
+  if (has(UseKind::kArithmetic) && !has(UseKind::kConversion)) return true;
   return std::any_of(reference.references.begin(), reference.references.end(),
-                     [&](const OutputReference& r) { return core::Name(r.accumulation) == type; });
+                     [&](const OutputReference& r) { return core::FormatOf(r.accumulation) == format; });
 }
 
 }  // namespace
@@ -201,33 +218,36 @@ Failure CheckPrecision(const core::KernelSpec& spec, const TrialReference& refer
   static const std::set<Role> kRead = {Role::kIn, Role::kInOut}, kWritten = {Role::kOut, Role::kInOut},
                               kAny = {Role::kIn, Role::kOut, Role::kInOut, Role::kScratch};
   constexpr int kMostOthers = 3;
-  const auto described = [](const std::string& use) { return use.starts_with("to ") ? "conversions " + use : use; };
+  const auto described = [](const core::CodeUse& use) {
+    return (use.kind == UseKind::kConversion ? "conversions " : "") + core::Text(use);
+  };
   std::optional<core::Refused> refused;
   int others = 0;  // named beside the first, so that whoever mends it need not find them one by one
-  for (const auto& [use, where] : run.precision) {
-    if (reference.precision.contains(use) || IsNote(use) || IsUnordered(use) || IsOfBuild(use) || IsOfHost(use))
-      continue;
-    const std::string type = use.substr(use.rfind(' ') + 1);
-    const bool tf32 = type == "tf32";
+  for (const core::FoundUse& found : run.uses) {
+    const core::CodeUse& use = found.use;
+    if (!IsFor(UseCheck::kPrecision, found) || !use.format || reference.uses.contains(use)) continue;
+    const bool tf32 = use.format == NumberFormat::kTF32;
     if (spec.allow.contains(core::Allow::kReducedPrecision) || (tf32 && spec.allow.contains(core::Allow::kTf32)))
       continue;
-    if (use.starts_with("products in ") && HasBuffer(spec, type, kRead)) continue;
+    if (use.kind == UseKind::kProducts && HasBuffer(spec, *use.format, kRead)) continue;
     // As the original sums: how far such sums may be off is known.
-    if (use.starts_with("sums in ") && SumsIn(reference, type)) continue;
+    if (use.kind == UseKind::kSums && SumsIn(reference, *use.format)) continue;
     // What adds in its output's own format, by matrix fragments for one, converts nothing; a sum in f32 has to.
-    if (use.starts_with("to ") && HasBuffer(spec, type, kWritten)) continue;
+    if (use.kind == UseKind::kConversion && HasBuffer(spec, *use.format, kWritten)) continue;
     // If no buffer is f64, library functions use it for single steps, and the conversion back is no evidence.
-    if (use == "to f32" && !HasBuffer(spec, "f64", kAny)) continue;
+    if (use.kind == UseKind::kConversion && use.format == NumberFormat::kF32 &&
+        !HasBuffer(spec, NumberFormat::kF64, kAny))
+      continue;
     if (refused) {
-      if (++others <= kMostOthers) refused->reason += fmt::format("; also {} (line {})", described(use), where.line);
+      if (++others <= kMostOthers) refused->reason += fmt::format("; also {} (line {})", described(use), found.line);
       continue;
     }
     refused = core::Refused{
         core::Check::kPtxRules,
         fmt::format("it has {} ('{}'), which the original has not: that needs `allow: [{}]` in the manifest",
-                    described(use), where.instruction,
+                    described(use), found.instruction,
                     core::Name(tf32 ? core::Allow::kTf32 : core::Allow::kReducedPrecision)),
-        where.file.empty() ? spec.file : where.file, where.line};
+        found.file.empty() ? spec.file : found.file, found.line};
   }
   return refused ? Failure(std::move(*refused)) : std::nullopt;
 }
@@ -238,50 +258,50 @@ Failure CheckOrder(const core::KernelSpec& spec, const TrialReference& reference
   const bool alone = std::all_of(run.launches.begin(), run.launches.end(),
                                  [](const core::LaunchReport& launch) { return launch.blocks_total <= 1; });
   if (alone) return std::nullopt;
-  const auto find = [](const auto& precision) {
-    return std::find_if(precision.begin(), precision.end(), [](const auto& use) { return IsUnordered(use.first); });
+  const auto find = [](const core::CodeUses& uses) {
+    return std::find_if(uses.begin(), uses.end(), [](const auto& found) { return IsFor(UseCheck::kOrder, found); });
   };
-  const auto found = find(run.precision);
-  if (found == run.precision.end() || find(reference.precision) != reference.precision.end()) return std::nullopt;
-  const auto& [use, where] = *found;
-  return core::Refused{core::Check::kDeterminism,
-                       fmt::format("it has {} ('{}'): atomic additions in any order, which the original has not: that "
-                                   "needs `allow: [{}]` in the manifest",
-                                   use, where.instruction, core::Name(core::Allow::kNondeterministic)),
-                       where.file.empty() ? spec.file : where.file, where.line};
+  const auto found = find(run.uses);
+  if (found == run.uses.end() || find(reference.uses) != reference.uses.end()) return std::nullopt;
+  return core::Refused{
+      core::Check::kDeterminism,
+      fmt::format("it has {} ('{}'): atomic additions in any order, which the original has not: that "
+                  "needs `allow: [{}]` in the manifest",
+                  core::Text(found->use), found->instruction, core::Name(core::Allow::kNondeterministic)),
+      found->file.empty() ? spec.file : found->file, found->line};
 }
 
 Failure CheckBuildDependence(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run) {
   if (spec.allow.contains(core::Allow::kBuildDependent)) return std::nullopt;
-  for (const auto& [use, where] : run.precision) {
-    if (!IsOfBuild(use) || reference.precision.contains(use)) continue;
-    const bool is_text = use.starts_with(core::kBuildText);
+  for (const core::FoundUse& found : run.uses) {
+    if (!IsFor(UseCheck::kBuild, found) || reference.uses.contains(found.use)) continue;
+    const bool is_text = found.use.kind == UseKind::kBuildText;
     return core::Refused{core::Check::kBuildDependent,
                          fmt::format("{} '{}', which the original has not: other builds may do something else, which "
                                      "needs `allow: [{}]` in the manifest",
                                      is_text ? "it has text that is not compiled here:" : "it depends on",
-                                     where.instruction, core::Name(core::Allow::kBuildDependent)),
-                         where.file.empty() ? spec.file : where.file, where.line};
+                                     found.instruction, core::Name(core::Allow::kBuildDependent)),
+                         found.file.empty() ? spec.file : found.file, found.line};
   }
   return std::nullopt;
 }
 
 Failure CheckHostCode(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run) {
-  const auto refuse = [&](std::string why, const core::PrecisionUse& where) {
+  const auto refuse = [&](std::string why, const core::FoundUse& where) {
     return core::Refused{core::Check::kHostCode, std::move(why), where.file.empty() ? spec.file : where.file,
                          where.line};
   };
-  for (const auto& [use, where] : reference.precision)
-    if (IsEntry(use) && !run.precision.contains(use))
+  for (const core::FoundUse& where : reference.uses)
+    if (where.use.kind == UseKind::kEntry && !run.uses.contains(where.use))
       return refuse(fmt::format("other files no longer find {} as they did: its name, linkage or parameters changed",
                                 where.instruction),
                     where);
-  for (const auto& [use, where] : run.precision) {
-    if (!IsOfHost(use) || reference.precision.contains(use)) continue;
-    if (IsEntry(use))
+  for (const core::FoundUse& where : run.uses) {
+    if (!IsFor(UseCheck::kHost, where) || reference.uses.contains(where.use)) continue;
+    if (where.use.kind == UseKind::kEntry)
       return refuse(fmt::format("it defines {} beside the entry: callers may get another function", where.instruction),
                     where);
-    if (IsReturned(use))
+    if (where.use.kind == UseKind::kReturned)
       return refuse(fmt::format("it returns another value than the original (bytes {})", where.instruction), where);
     return refuse(fmt::format("its host code uses {}, which the original does not: host code may compute, print and "
                               "call the CUDA runtime",
@@ -295,11 +315,11 @@ std::vector<std::string> PrecisionNotes(const TrialReference& reference, const c
   std::vector<std::string> notes;
   TruthSource truth = TruthSource::kNone;
   for (const OutputReference& r : reference.references) truth = std::max(truth, r.source);
-  for (const auto& [use, where] : run.precision)
-    if (IsNote(use) && !reference.precision.contains(use))
+  for (const core::FoundUse& found : run.uses)
+    if (IsFor(UseCheck::kNote, found) && !reference.uses.contains(found.use))
       notes.push_back(
-          fmt::format("precision: {} at line {} ('{}'), which the original has not; its errors are within {}", use,
-                      where.line, where.instruction,
+          fmt::format("precision: {} at line {} ('{}'), which the original has not; its errors are within {}",
+                      core::Text(found.use), found.line, found.instruction,
                       truth != TruthSource::kNone
                           ? fmt::format("the budget against the {}", Name(truth))
                           : std::string("the tolerance against the original (there is no float64 shadow)")));

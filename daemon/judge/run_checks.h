@@ -16,7 +16,6 @@ namespace warpwright::judge {
 using Failure = std::optional<core::Verdict>;
 
 // How core::Executed::precision names atomic additions; the type follows (compile/ptx_rules.h).
-inline constexpr std::string_view kUnorderedSums = "unordered sums in ";
 
 core::WrongResult Wrong(core::Check check, const Trial& trial, std::string message,
                         std::optional<core::WrongSample> sample = {});

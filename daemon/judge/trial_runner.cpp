@@ -57,8 +57,7 @@ Result<std::shared_ptr<const TrialReference>> TrialRunner::Reference(const Trial
     return untested("the original itself: " + core::VerdictMessage(*verdict));
   const auto reference = std::get<std::shared_ptr<const TrialReference>>(answer);
   // It goes on without it, or tells its caller: what is left in the results is nothing that callers ask for.
-  if (HasGeneratedShape(trial) &&
-      reference->precision.contains(std::string(core::kHostPrefix) + std::string(core::kFailingLaunch)))
+  if (HasGeneratedShape(trial) && reference->uses.contains(core::FailingLaunch()))
     return untested("a launch of the original fails there");
   return reference->health.empty() ? reference : untested(reference->health);
 }

@@ -120,11 +120,14 @@ std::string FirstLine(std::string_view text) {
 
 }  // namespace
 
-std::map<std::string, core::PrecisionUse> FindBuildDependence(const Ast& ast) {
-  std::map<std::string, core::PrecisionUse> uses;
+core::CodeUses FindBuildDependence(const Ast& ast) {
+  core::CodeUses uses;
   const std::string& file = ast.tree().main;
-  const auto add = [&](std::string_view kind, const std::string& name, std::string instruction, int line) {
-    uses.try_emplace(std::string(kind) + name, core::PrecisionUse{std::move(instruction), file, line});
+  const auto add = [&](core::CodeUseKind kind, std::string name, std::string instruction, int line) {
+    uses.insert({.use = {.kind = kind, .format = {}, .detail = std::move(name)},
+                 .instruction = std::move(instruction),
+                 .file = file,
+                 .line = line});
   };
   const bool alone = ast.source().build.flags.contains(core::BuildFlag::kHopperAlone);
   const std::string_view known = alone ? core::kHopperAloneMacro : std::string_view();
@@ -135,17 +138,17 @@ std::map<std::string, core::PrecisionUse> FindBuildDependence(const Ast& ast) {
     if (name.empty() || IsOneOf(kSameEverywhere, name)) continue;
     if (name == "__FILE__" && IsPrinted(tokens, i)) continue;
     if (name == known) continue;
-    if (DependsOnBuild(name) || (pastes && MayBegin(name))) add(core::kBuildPrefix, name, name, tokens[i].line);
+    if (DependsOnBuild(name) || (pastes && MayBegin(name))) add(core::CodeUseKind::kBuild, name, name, tokens[i].line);
   }
   // Three characters that strict builds of C++14 and before read as one, at the end of a comment too.
   const std::string_view whole = ast.text();
   for (size_t at = whole.find("??"); at != whole.npos; at = whole.find("??", at + 1))
     if (at + 2 < whole.size() && std::string_view("=/'()!<>-").find(whole[at + 2]) != whole.npos) {
       const std::string trigraph(whole.substr(at, 3));
-      add(core::kBuildPrefix, "trigraph " + trigraph, trigraph, LineAt(whole, static_cast<uint32_t>(at)));
+      add(core::CodeUseKind::kBuild, "trigraph " + trigraph, trigraph, LineAt(whole, static_cast<uint32_t>(at)));
     }
   Conditions::Find(tokens, [&](const std::string& name, int line) {
-    if (name != known) add(core::kBuildPrefix, name, name, line);
+    if (name != known) add(core::CodeUseKind::kBuild, name, name, line);
   });
   for (const TextRange& skipped : ast.InactiveRanges(file)) {
     const TextRange range = WithoutDirectives(ast.text(), skipped);
@@ -153,7 +156,7 @@ std::map<std::string, core::PrecisionUse> FindBuildDependence(const Ast& ast) {
     const std::string normalized = NormalizedText(text);
     if (normalized.empty() || (!known.empty() && normalized == NormalizedText("__trap();"))) continue;
     const auto first = static_cast<uint32_t>(text.find_first_not_of(" \t\r\n"));
-    add(core::kBuildText, base::Hasher().Add(normalized).Finish().substr(0, 16), FirstLine(text),
+    add(core::CodeUseKind::kBuildText, base::Hasher().Add(normalized).Finish().substr(0, 16), FirstLine(text),
         LineAt(ast.text(), range.begin + first));
   }
   return uses;
@@ -187,9 +190,8 @@ bool IsOfNumbers(std::span<const Token> tokens) {
 
 }  // namespace
 
-std::map<std::string, core::PrecisionUse> FindUnreachedEffects(const SourceUnits& units, const ReachableUnits& reach,
-                                                               const std::string& main) {
-  std::map<std::string, core::PrecisionUse> uses;
+core::CodeUses FindUnreachedEffects(const SourceUnits& units, const ReachableUnits& reach, const std::string& main) {
+  core::CodeUses uses;
   const auto file = units.files.find(main);
   if (file == units.files.end()) return uses;
   const std::vector<Token>& code = file->second.code;
@@ -209,8 +211,12 @@ std::map<std::string, core::PrecisionUse> FindUnreachedEffects(const SourceUnits
     if (on_device || (!attributed && !initialized && !IsGlobalFunction(unit, tokens))) continue;
     std::string text;
     for (const Token& token : tokens) text += std::string(token.text) + " ";
-    uses.try_emplace(std::string(core::kBuildText) + base::Hasher().Add(text).Finish().substr(0, 16),
-                     core::PrecisionUse{text.substr(0, 80), main, unit.line});
+    uses.insert({.use = {.kind = core::CodeUseKind::kBuildText,
+                         .format = {},
+                         .detail = base::Hasher().Add(text).Finish().substr(0, 16)},
+                 .instruction = text.substr(0, 80),
+                 .file = main,
+                 .line = unit.line});
   }
   return uses;
 }

@@ -18,12 +18,11 @@ struct SourceUnits;
 // defined them; and "build: text <hash>" for each region that the preprocessor skips. The hash is of its tokens: equal
 // regions of two files have equal names. What the project's own build defines for its one architecture is no
 // dependence, nor is it that a kernel stops at once in other builds: that gives an error, and no other result.
-std::map<std::string, core::PrecisionUse> FindBuildDependence(const Ast& ast);
+core::CodeUses FindBuildDependence(const Ast& ast);
 
 // "build: text <hash>" for each declaration of the main file that no slice contains and that acts by being there: a
 // variable of the host that is initialized when the program starts, a function that the whole program sees, a
 // declaration with attributes, inline assembly.
-std::map<std::string, core::PrecisionUse> FindUnreachedEffects(const SourceUnits& units, const ReachableUnits& reach,
-                                                               const std::string& main);
+core::CodeUses FindUnreachedEffects(const SourceUnits& units, const ReachableUnits& reach, const std::string& main);
 
 }  // namespace warpwright::source

@@ -13,7 +13,7 @@
 namespace warpwright::source {
 namespace {
 
-using Uses = std::map<std::string, core::PrecisionUse>;
+using Uses = core::CodeUses;
 
 // Of the C library: memory and strings, conversions, sorting, printing, ending.
 constexpr std::string_view kFunctions[] = {
@@ -244,6 +244,10 @@ std::string LastName(const std::string& demangled) {
   return colon == std::string::npos ? head : head.substr(colon + 2);
 }
 
+core::CodeUse OfHost(std::string what) {
+  return {.kind = core::CodeUseKind::kHost, .format = {}, .detail = std::move(what)};
+}
+
 class Finder {
  public:
   Finder(const std::set<std::string>& recorder, const Slices& slices) : recorder_(recorder), slices_(slices) {
@@ -251,11 +255,16 @@ class Finder {
     for (const auto& [name, text] : slices.host_headers) Add(name, text);
   }
   // At the first place of `token`, else at the entry.
-  core::PrecisionUse LocationOf(const std::string& name, const std::string& token) const {
+  core::FoundUse Placed(core::CodeUse use, std::string text, const std::string& token) const {
+    core::FoundUse found{
+        .use = std::move(use), .instruction = std::move(text), .file = slices_.file, .line = slices_.entry_line};
     for (const auto& [file, tokens] : files_)
       for (const Token& t : tokens)
-        if (!token.empty() && t.text == token) return {name, file, t.line};
-    return {name, slices_.file, slices_.entry_line};
+        if (!token.empty() && t.text == token) {
+          found.file = file, found.line = t.line;
+          return found;
+        }
+    return found;
   }
   Uses Find(const HostObject& object) {
     for (const std::string& symbol : object.undefined)
@@ -278,11 +287,9 @@ class Finder {
     const std::string name = Demangled(symbol);
     AddUse(what + name, LastName(name));
   }
-  void AddUse(const std::string& name, const std::string& token) {
-    uses_.try_emplace(std::string(core::kHostPrefix) + name, LocationOf(name, token));
-  }
+  void AddUse(const std::string& name, const std::string& token) { uses_.insert(Placed(OfHost(name), name, token)); }
   void AddAt(const std::string& name, const std::string& file, const Token& token) {
-    uses_.try_emplace(std::string(core::kHostPrefix) + name, core::PrecisionUse{name, file, token.line});
+    uses_.insert({.use = OfHost(name), .instruction = name, .file = file, .line = token.line});
   }
 
   void AddTokens(const std::string& file, const std::vector<Token>& tokens) {
@@ -335,9 +342,9 @@ Uses FindForeignUses(const HostObject& object, const std::set<std::string>& reco
   return Finder(recorder, slices).Find(object);
 }
 
-core::PrecisionUse PlaceUse(const std::string& name, const std::string& token, const Slices& slices) {
+core::FoundUse PlaceUse(core::CodeUse use, std::string text, const std::string& token, const Slices& slices) {
   static const std::set<std::string> none;
-  return Finder(none, slices).LocationOf(name, token);
+  return Finder(none, slices).Placed(std::move(use), std::move(text), token);
 }
 
 Uses EntrySymbols(const HostObject& object, const Slices& slices) {
@@ -351,7 +358,10 @@ Uses EntrySymbols(const HostObject& object, const Slices& slices) {
       for (const core::ParameterInfo& parameter : slices.parameters)
         name += std::string(parameter.is_pointer ? " *" : " ") +
                 std::string(parameter.dtype ? core::Name(*parameter.dtype) : "?");
-    symbols[std::string(core::kEntryPrefix) + name] = {demangled, slices.file, slices.entry_line};
+    symbols.insert({.use = {.kind = core::CodeUseKind::kEntry, .format = {}, .detail = std::move(name)},
+                    .instruction = demangled,
+                    .file = slices.file,
+                    .line = slices.entry_line});
   }
   return symbols;
 }

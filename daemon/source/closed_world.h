@@ -19,15 +19,14 @@
 
 namespace warpwright::source {
 
-// By core::kHostPrefix + name, with the line in the user's file where the name occurs, else of the entry. `recorder`:
+// Of CodeUseKind::kHost, with the line in the user's file where the name occurs, else of the entry. `recorder`:
 // what the objects define that the program is linked with.
-std::map<std::string, core::PrecisionUse> FindForeignUses(const HostObject& object,
-                                                          const std::set<std::string>& recorder, const Slices& slices);
+core::CodeUses FindForeignUses(const HostObject& object, const std::set<std::string>& recorder, const Slices& slices);
 
-// A use by this name, at the first place of `token` in the host slice, else at the entry.
-core::PrecisionUse PlaceUse(const std::string& name, const std::string& token, const Slices& slices);
-// The symbols by which other files refer to the entry, by core::kEntryPrefix + name, and with the types of its
+// The use, shown as `text`, at the first place of `token` in the host slice, else at the entry.
+core::FoundUse PlaceUse(core::CodeUse use, std::string text, const std::string& token, const Slices& slices);
+// The symbols by which other files refer to the entry, of CodeUseKind::kEntry, and with the types of its
 // parameters where the name does not tell them.
-std::map<std::string, core::PrecisionUse> EntrySymbols(const HostObject& object, const Slices& slices);
+core::CodeUses EntrySymbols(const HostObject& object, const Slices& slices);
 
 }  // namespace warpwright::source

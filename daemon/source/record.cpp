@@ -74,7 +74,15 @@ Result<RecordOutcome> Validated(const Slices& slices, Result<RecordOutcome> outc
   return outcome;
 }
 
-using Uses = std::map<std::string, core::PrecisionUse>;
+using Uses = core::CodeUses;
+
+// At the entry, shown as `text`.
+void AddUse(Uses& uses, core::CodeUseKind kind, std::string detail, std::string text, const Slices& slices) {
+  uses.insert({.use = {.kind = kind, .format = {}, .detail = std::move(detail)},
+               .instruction = std::move(text),
+               .file = slices.file,
+               .line = slices.entry_line});
+}
 
 Result<Uses> ForeignUses(const Recorder& recorder, const Slices& slices) {
   const auto read = [](const std::filesystem::path& path) -> Result<HostObject> {
@@ -118,21 +126,19 @@ Result<std::variant<Programs, core::Refused>> BuildBoth(const Slices& slices, co
 
 void AddEffects(const Slices& slices, const Recording& recording, Uses& uses) {
   for (const Recording::Effect& effect : recording.effects)
-    uses[std::string(core::kHostPrefix) + effect.what] =
-        PlaceUse(fmt::format("{} ({})", effect.what, effect.function), effect.function, slices);
+    uses.insert(PlaceUse({.kind = core::CodeUseKind::kHost, .format = {}, .detail = effect.what},
+                         fmt::format("{} ({})", effect.what, effect.function), effect.function, slices));
 }
 
 // What the third run shows beside the plan.
 void AddLater(const Slices& slices, const core::LaunchPlan& plan, const std::vector<std::string>& returned,
               std::variant<Recording, core::Refused> outcome, Uses& uses) {
-  const auto add = [&](const char* what) {
-    uses[std::string(core::kHostPrefix) + what] = {what, slices.file, slices.entry_line};
-  };
+  const auto add = [&](const char* what) { AddUse(uses, core::CodeUseKind::kHost, what, what, slices); };
   auto* later = std::get_if<Recording>(&outcome);
   if (later == nullptr) return add(kFailsLater);
   if (later->returned_failing)
-    uses[std::string(core::kReturnPrefix) + "failing " + *later->returned_failing] = {
-        *later->returned_failing + " where launches fail", slices.file, slices.entry_line};
+    AddUse(uses, core::CodeUseKind::kReturned, "failing " + *later->returned_failing,
+           *later->returned_failing + " where launches fail", slices);
   AddEffects(slices, *later, uses);
   if (!returned.empty() &&
       std::find(later->returned.begin(), later->returned.end(), returned.back()) == later->returned.end())
@@ -182,13 +188,13 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
   }
   const Recording &first = std::get<Recording>(*plain), &second = std::get<Recording>(*world);
   WW_ASSIGN(Uses foreign, ForeignUses(usual, slices));
-  if (first.unordered) foreign[std::string(core::kHostPrefix) + first.unordered->instruction] = *first.unordered;
-  if (by_build) foreign[std::string(core::kBuildPrefix) + kOtherBuild] = {kOtherBuild, slices.file, slices.entry_line};
+  if (first.unordered) foreign.insert(*first.unordered);
+  if (by_build) AddUse(foreign, core::CodeUseKind::kBuild, kOtherBuild, kOtherBuild, slices);
   // What depends on data is not known here: the two recordings return something else.
   const bool known = first.returned == second.returned;
-  if (!known) foreign[std::string(core::kReturnPrefix) + "varies"] = {"that vary", slices.file, slices.entry_line};
+  if (!known) AddUse(foreign, core::CodeUseKind::kReturned, "varies", "that vary", slices);
   for (const std::string& value : known ? first.returned : std::vector<std::string>())
-    foreign[std::string(core::kReturnPrefix) + value] = {value, slices.file, slices.entry_line};
+    AddUse(foreign, core::CodeUseKind::kReturned, value, value, slices);
   AddEffects(slices, first, foreign);
   AddEffects(slices, second, foreign);
   auto& agreed = std::get<core::LaunchPlan>(plan);

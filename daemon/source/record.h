@@ -58,11 +58,11 @@ struct RecordRequest {
 
 struct Recorded {
   core::LaunchPlan plan;
-  std::map<std::string, core::PrecisionUse> foreign_uses;  // of the host code; see closed_world.h
-  std::vector<double> compared;                            // numbers that the host code compared something with
-  std::vector<core::Decision> decisions;                   // what it compared with one another
-  double host_us = 0;                                      // of the host code, per call, as optimized
-  bool read_inputs = false;                                // the host code read an input: another content, another plan
+  core::CodeUses foreign_uses;            // of the host code; see closed_world.h
+  std::vector<double> compared;           // numbers that the host code compared something with
+  std::vector<core::Decision> decisions;  // what it compared with one another
+  double host_us = 0;                     // of the host code, per call, as optimized
+  bool read_inputs = false;               // the host code read an input: another content, another plan
 };
 using RecordOutcome = std::variant<Recorded, core::Refused>;
 Result<RecordOutcome> RecordPlan(const Slices& slices, const RecordRequest& request);

@@ -127,8 +127,11 @@ class LineReader {
     return {};
   }
   Status operator()(UnorderedLine&& line) {
-    recording_.unordered =
-        core::PrecisionUse{"work on a stream that is not ordered with its caller's", Named(line.file), line.line};
+    constexpr const char* kUnordered = "work on a stream that is not ordered with its caller's";
+    recording_.unordered = core::FoundUse{.use = {.kind = core::CodeUseKind::kHost, .format = {}, .detail = kUnordered},
+                                          .instruction = kUnordered,
+                                          .file = Named(line.file),
+                                          .line = line.line};
     return {};
   }
   Status operator()(EndLine&&) {

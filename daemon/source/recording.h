@@ -33,7 +33,7 @@ struct Recording {
   std::vector<Readback> readbacks;
   std::optional<RecordedFault> fault;
   std::optional<core::Refused> refused;
-  std::optional<core::PrecisionUse> unordered;  // work that is not ordered with the caller's
+  std::optional<core::FoundUse> unordered;      // work that is not ordered with the caller's
   std::vector<std::string> returned;            // by the calls that return a value, in hexadecimal digits
   std::optional<std::string> returned_failing;  // by the call in which every launch fails
   struct Effect {

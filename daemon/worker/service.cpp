@@ -379,7 +379,10 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
   const auto facts = FactsOnce(*module, work.spec.allow);
   if (facts->violation) return PrepareOutcome(Refusal(*facts->violation, work.source.file));
   if (depends_on_build)
-    uses[std::string(core::kBuildPrefix) + kOtherBuild] = {kOtherBuild, slices.file, slices.entry_line};
+    uses.insert({.use = {.kind = core::CodeUseKind::kBuild, .format = {}, .detail = kOtherBuild},
+                 .instruction = kOtherBuild,
+                 .file = slices.file,
+                 .line = slices.entry_line});
   seconds["compile"] += watch.Lap();
   return PrepareOutcome(Prepared{.module = module,
                                  .facts = facts,
@@ -447,7 +450,7 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
   if (!launches_note.empty()) executed.notes.push_back(std::move(launches_note));
   executed.lines = std::move(run.lines);
   AddDeviceTime(run.seconds, executed.seconds);
-  executed.precision = prepared.facts->precision;
+  executed.uses = prepared.facts->uses;
   std::set<double> numbers = prepared.facts->numbers;
   for (const int64_t number : source::IntegerLiterals(request.source.text)) numbers.insert(static_cast<double>(number));
   std::set<double> compared(prepared.compared.begin(), prepared.compared.end());
@@ -456,7 +459,7 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
   for (const core::KernelResources& kernel : prepared.module->kernels) executed.kernels.push_back(kernel.kernel);
   executed.host_us = prepared.host_us;
   executed.numbers.assign(numbers.begin(), numbers.end());
-  executed.precision.insert(prepared.uses.begin(), prepared.uses.end());
+  executed.uses.insert(prepared.uses.begin(), prepared.uses.end());
   executed.plan_digest = source::PlanDigest(prepared.plan);
   executed.module_key = prepared.module->key;
   return core::ExecuteOutcome(std::move(executed));

@@ -61,9 +61,9 @@ class Service {
     std::shared_ptr<const core::CompiledModule> module;
     std::shared_ptr<const compile::PtxFacts> facts;
     core::LaunchPlan plan;
-    std::map<std::string, core::PrecisionUse> uses;  // how the source depends on its build, and what host code uses
-    std::vector<double> compared;                    // numbers that host code compared something with
-    std::vector<core::Decision> decisions;           // what it compared with one another
+    core::CodeUses uses;                    // how the source depends on its build, and what host code uses
+    std::vector<double> compared;           // numbers that host code compared something with
+    std::vector<core::Decision> decisions;  // what it compared with one another
     double host_us = 0;
   };
   using PrepareOutcome = std::variant<core::CompileFailed, core::Refused, Prepared>;

@@ -126,7 +126,7 @@ Result<core::ExecuteOutcome> FakeEvaluator::Execute(const core::ExecuteRequest& 
   executed.guards = run.guards;
   if (request.options.counters) executed.notes = run.notes;
   executed.changed_globals = run.changed_globals;
-  executed.precision = run.precision;
+  executed.uses = run.uses;
   if (request.options.lines) executed.lines = run.lines;
   core::LaunchReport launch;
   launch.kernel = entry->marker;

@@ -34,7 +34,7 @@ class FakeRun {
   std::vector<core::GuardViolation> guards;
   std::vector<std::string> changed_globals;
   std::vector<std::string> notes;  // of what could not be counted
-  std::map<std::string, core::PrecisionUse> precision;
+  core::CodeUses uses;
   std::vector<core::LineUse> lines;  // that ran, told if the request asks for them
   core::Counters counters;           // of the one launch, in addition to its instructions
   // The results of the run, to be moved out.

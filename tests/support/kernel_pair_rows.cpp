@@ -89,7 +89,7 @@ const auto kExact = [](const float* x, size_t n) {
 // The original sums in f64, which shows in its conversions.
 FakeKernel WideSum() {
   return [](FakeRun& run) {
-    run.precision["to f32"] = {};
+    run.uses.insert({{core::CodeUseKind::kConversion, core::NumberFormat::kF32, {}}, "", "", 0});
     const auto sum = [](const auto* x, size_t n) {
       double total = 0;
       for (size_t i = 0; i < n; ++i) total += static_cast<double>(x[i]);

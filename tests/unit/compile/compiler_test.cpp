@@ -364,9 +364,7 @@ TEST(PtxRulesOnText, NumbersThatFitAreNotRounded) {
       {"mov.f32 %f1, 0f00000000;\n{ mov.f32 %f3, %f2; mov.f32 %f1, %f2; }\ncvt.rn.f16.f32 %rs1, %f1;\n", true},
       {"mov.f32 %f1, 0f00000000;\nadd.f32 %f2, %f1, %f3;\ncvt.rn.f16.f32 %rs1, %f1;\n", false},
   };
-  for (const auto& [ptx, rounds] : rows)
-    EXPECT_EQ(compile::FindPrecision(ptx).contains("to f16") || compile::FindPrecision(ptx).contains("to bf16"), rounds)
-        << ptx;
+  for (const auto& [ptx, rounds] : rows) EXPECT_EQ(compile::FindPrecision(ptx).size(), rounds ? 1u : 0u) << ptx;
 }
 
 struct PrecisionRow {
@@ -383,8 +381,8 @@ TEST_P(PrecisionUses, AreFoundInWhatTheCompilerWrites) {
   const auto outcome = compiler.Compile({"k.cu", text + GetParam().code + "\n}\n", {}, {"k"}, "sm_90"});
   ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(*outcome)) << std::get<core::CompileFailed>(*outcome).log;
   std::vector<std::string> uses;
-  for (const auto& [what, use] : compile::FindPrecision(std::get<core::CompiledModule>(*outcome).ptx)) {
-    uses.push_back(what);
+  for (const core::FoundUse& use : compile::FindPrecision(std::get<core::CompiledModule>(*outcome).ptx)) {
+    uses.push_back(core::Text(use.use));
     EXPECT_FALSE(use.instruction.empty());
     EXPECT_GT(use.line, 0) << use.instruction;
   }

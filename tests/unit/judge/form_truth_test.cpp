@@ -54,7 +54,7 @@ struct Setting {
   Result<std::optional<FormTruth::Declined>> Add(const core::LiftOutcome& outcome, judge::FormLimits limits = {},
                                                  FormTruth::Extent extent = FormTruth::Extent::kWhole) {
     WW_ASSIGN(FormTruth form, FormTruth::Create(spec, outcome, limits));
-    const judge::OriginalRun run{spec.cases[0], 3, inputs, layouts, precision};
+    const judge::OriginalRun run{spec.cases[0], 3, inputs, layouts, uses};
     WW_ASSIGN(auto added, form.AddTo(references, run, extent));
     if (auto* declined = std::get_if<FormTruth::Declined>(&added)) return std::optional(std::move(*declined));
     form.AddHonestRuns(references, run, std::get<FormTruth::Use>(added));
@@ -65,9 +65,12 @@ struct Setting {
   std::vector<core::BufferContent> inputs;
   std::vector<judge::OutputLayout> layouts;
   std::vector<judge::OutputReference> references;
-  std::map<std::string, core::PrecisionUse> precision;
+  core::CodeUses uses;
   std::vector<double> sums, magnitudes;
 };
+core::FoundUse ConversionTo(core::NumberFormat format) {
+  return {.use = {core::CodeUseKind::kConversion, format, {}}, .instruction = {}, .file = {}, .line = 0};
+}
 core::LiftOutcome Lifted(core::Computation form, bool verified = true) {
   return core::LiftOutcome(core::Lifted{.computation = std::move(form), .verified = verified});
 }
@@ -125,7 +128,7 @@ TEST(FormTruth, OverflowBetweenKernelsIsNoResult) {
     std::vector<std::byte> bytes(setting.inputs[1].bytes.begin(), setting.inputs[1].bytes.end());
     for (size_t c = 0; c < 300; ++c) core::StoreFromDouble(core::DType::kF32, bytes.data(), c, c == 0 ? 1e5 : 0);
     setting.inputs[1].bytes = std::move(bytes);
-    if (keeps) setting.precision = {{"to f16", {}}};
+    if (keeps) setting.uses = {ConversionTo(core::NumberFormat::kF16)};
     std::vector<double> right = setting.sums, original = setting.sums;
     right[0] = 1e5, original[0] = std::numeric_limits<double>::quiet_NaN();
     setting.references[0].bytes = Pack(core::DType::kF32, original);
@@ -177,7 +180,7 @@ TEST(FormTruth, ElementsThatNoSampleHasAreAdded) {
   const judge::FormLimits limits{.steps = 20'000, .sampled_steps = 20'000, .sampled = 64};
   auto form = FormTruth::Create(setting.spec, Lifted(RowSums()), limits);
   ASSERT_TRUE(form);
-  const judge::OriginalRun run{setting.spec.cases[0], 3, setting.inputs, setting.layouts, setting.precision};
+  const judge::OriginalRun run{setting.spec.cases[0], 3, setting.inputs, setting.layouts, setting.uses};
   const auto added = form->AddTo(setting.references, run, FormTruth::Extent::kSampled);
   ASSERT_TRUE(added);
   const auto use = std::get<FormTruth::Use>(*added);
@@ -210,7 +213,7 @@ TEST(FormTruth, ElementsThatNoSampleHasAreAdded) {
 // Sums in f64 between f32 buffers show in conversions: then the bound is that of f64.
 TEST(FormTruth, FormatsThatTheOriginalDoesNotUseAreNotGranted) {
   Setting setting(RowSumSpec(core::DType::kF32, 100, 300));
-  setting.precision["to f32"] = {};
+  setting.uses.insert(ConversionTo(core::NumberFormat::kF32));
   auto declined = setting.Add(Lifted(RowSums()));
   ASSERT_TRUE(declined && !*declined);
   EXPECT_EQ(setting.references[0].accumulation, core::DType::kF32) << "it converts, but does not sum in f64";
@@ -231,7 +234,7 @@ TEST(FormTruth, HalvesInBetweenAreGrantedWhereTheOriginalHasThem) {
   auto declined = setting.Add(Lifted(RowSums()));
   ASSERT_TRUE(declined && *declined) << "nothing is rounded to halves";
   Setting other = setting;
-  other.precision["to f16"] = {};
+  other.uses.insert(ConversionTo(core::NumberFormat::kF16));
   declined = other.Add(Lifted(RowSums()));
   ASSERT_TRUE(declined && !*declined);
   EXPECT_EQ(other.references[0].accumulation, core::DType::kF32) << "they are only kept";
@@ -254,7 +257,7 @@ TEST(FormTruth, PartsThatAreTooLargeForHalvesBoundOnlyThemselves) {
   setting.inputs[1].bytes = std::move(in);
   halves[7] = 0;  // no number, by an activation
   setting.references[0].bytes = Pack(core::DType::kF32, halves);
-  setting.precision["to f16"] = {};
+  setting.uses.insert(ConversionTo(core::NumberFormat::kF16));
   const auto declined = setting.Add(Lifted(RowSums()));
   ASSERT_TRUE(declined) << declined.error().message;
   ASSERT_FALSE(*declined) << (*declined)->reason;
@@ -268,7 +271,7 @@ TEST(FormTruth, SumsThatAreKeptInHalvesAreNoSumsOfHalves) {
   std::vector<double> kept;
   for (const double sum : setting.sums) kept.push_back(core::RoundedTo(core::DType::kF16, sum));
   setting.references[0].bytes = Pack(core::DType::kF32, kept);
-  setting.precision["to f16"] = {};
+  setting.uses.insert(ConversionTo(core::NumberFormat::kF16));
   const auto declined = setting.Add(Lifted(RowSums()));
   ASSERT_TRUE(declined) << declined.error().message;
   ASSERT_FALSE(*declined) << (*declined)->reason;
@@ -341,8 +344,7 @@ struct Known {
 };
 using Compute = std::function<std::vector<double>(const std::vector<core::BufferContent>& inputs)>;
 Result<Known> Know(const core::KernelSpec& spec, core::Computation form, const Compute& original,
-                   judge::FormLimits limits, FormTruth::Extent extent,
-                   const std::map<std::string, core::PrecisionUse>& precision = {}) {
+                   judge::FormLimits limits, FormTruth::Extent extent, const core::CodeUses& uses = {}) {
   const core::Case& c = spec.cases[0];
   const core::DType dtype = std::get<core::BufferArgument>(spec.args[0].kind).dtype;
   WW_ASSIGN(const auto inputs, judge::MakeInputs(spec, c, judge::InputVariant::kBase, 3, {}));
@@ -352,7 +354,7 @@ Result<Known> Know(const core::KernelSpec& spec, core::Computation form, const C
   const std::vector<judge::OutputLayout> layouts = {{"out", dtype, {static_cast<int64_t>(values.size())}, 1}};
   const auto outcome = Lifted(std::move(form));
   WW_ASSIGN(FormTruth truth, FormTruth::Create(spec, outcome, limits));
-  const judge::OriginalRun run{c, 3, inputs, layouts, precision};
+  const judge::OriginalRun run{c, 3, inputs, layouts, uses};
   WW_ASSIGN(auto added, truth.AddTo(references, run, extent));
   if (const auto* declined = std::get_if<FormTruth::Declined>(&added))
     return Fail(ErrorCode::kUnsupported, declined->reason);
@@ -540,8 +542,8 @@ Compute WeightsKept(const std::function<double(double)>& kept, float above = 0) 
 TEST(FormTruth, WeightsOf16BitsAreNoArithmeticIn16Bits) {
   const core::KernelSpec spec = WeightsSpec();
   const auto half = [](double v) { return core::RoundedTo(core::DType::kF16, v); };
-  const auto known =
-      Know(spec, WeightedMean(), WeightsKept(half), {}, FormTruth::Extent::kWhole, {{"to f16", core::PrecisionUse{}}});
+  const auto known = Know(spec, WeightedMean(), WeightsKept(half), {}, FormTruth::Extent::kWhole,
+                          {ConversionTo(core::NumberFormat::kF16)});
   ASSERT_TRUE(known) << known.error().message;
   const auto inputs = *judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kBase, 3, {});
   const judge::Comparator comparator(known->layout, known->reference, {});

@@ -237,35 +237,52 @@ TEST(RunChecks, StateForTheNextLaunchNeedsAllowance) {
 }
 
 TEST(RunChecks, NarrowerTypesThanTheOriginalsNeedAllowance) {
+  using Kind = core::CodeUseKind;
+  using F = core::NumberFormat;
   struct Row {
-    const char* original;
-    const char* candidate;
+    std::optional<core::CodeUse> original, candidate;
     std::set<core::Allow> allow;
     core::DType dtype;
     const char* check;
   };
   const Row rows[] = {
-      {nullptr, "to f16", {}, core::DType::kF32, "ptx-rules"},
-      {nullptr, "to f16", {core::Allow::kTf32}, core::DType::kF32, "ptx-rules"},
-      {nullptr, "to f16", {core::Allow::kReducedPrecision}, core::DType::kF32, "passed"},
-      {"to f16", "to f16", {}, core::DType::kF32, "passed"},
-      {nullptr, "to tf32", {core::Allow::kTf32}, core::DType::kF32, "passed"},
-      {nullptr, "products in tf32", {}, core::DType::kF32, "ptx-rules"},
-      {nullptr, "products in tf32", {core::Allow::kTf32}, core::DType::kF32, "passed"},
-      {nullptr, "products in bf16", {}, core::DType::kBF16, "passed"},  // of bf16 inputs
-      {nullptr, "products in bf16", {}, core::DType::kF32, "ptx-rules"},
-      {nullptr, "sums in f16", {}, core::DType::kF16, "ptx-rules"},
-      {nullptr, "arithmetic in f16", {}, core::DType::kF16, "ptx-rules"},
-      {"arithmetic in f16", "arithmetic in f16", {}, core::DType::kF16, "passed"},
-      {nullptr, "to f32", {}, core::DType::kF32, "passed"},
-      {nullptr, "to f32", {}, core::DType::kF64, "ptx-rules"},
-      {nullptr, "approximate ex2", {}, core::DType::kF32, "passed"},
-      {nullptr, "flushed subnormals", {}, core::DType::kF32, "passed"},
+      {std::nullopt, core::CodeUse{Kind::kConversion, F::kF16, {}}, {}, core::DType::kF32, "ptx-rules"},
+      {std::nullopt,
+       core::CodeUse{Kind::kConversion, F::kF16, {}},
+       {core::Allow::kTf32},
+       core::DType::kF32,
+       "ptx-rules"},
+      {std::nullopt,
+       core::CodeUse{Kind::kConversion, F::kF16, {}},
+       {core::Allow::kReducedPrecision},
+       core::DType::kF32,
+       "passed"},
+      {core::CodeUse{Kind::kConversion, F::kF16, {}},
+       core::CodeUse{Kind::kConversion, F::kF16, {}},
+       {},
+       core::DType::kF32,
+       "passed"},
+      {std::nullopt, core::CodeUse{Kind::kConversion, F::kTF32, {}}, {core::Allow::kTf32}, core::DType::kF32, "passed"},
+      {std::nullopt, core::CodeUse{Kind::kProducts, F::kTF32, {}}, {}, core::DType::kF32, "ptx-rules"},
+      {std::nullopt, core::CodeUse{Kind::kProducts, F::kTF32, {}}, {core::Allow::kTf32}, core::DType::kF32, "passed"},
+      {std::nullopt, core::CodeUse{Kind::kProducts, F::kBF16, {}}, {}, core::DType::kBF16, "passed"},  // of bf16 inputs
+      {std::nullopt, core::CodeUse{Kind::kProducts, F::kBF16, {}}, {}, core::DType::kF32, "ptx-rules"},
+      {std::nullopt, core::CodeUse{Kind::kSums, F::kF16, {}}, {}, core::DType::kF16, "ptx-rules"},
+      {std::nullopt, core::CodeUse{Kind::kArithmetic, F::kF16, {}}, {}, core::DType::kF16, "ptx-rules"},
+      {core::CodeUse{Kind::kArithmetic, F::kF16, {}},
+       core::CodeUse{Kind::kArithmetic, F::kF16, {}},
+       {},
+       core::DType::kF16,
+       "passed"},
+      {std::nullopt, core::CodeUse{Kind::kConversion, F::kF32, {}}, {}, core::DType::kF32, "passed"},
+      {std::nullopt, core::CodeUse{Kind::kConversion, F::kF32, {}}, {}, core::DType::kF64, "ptx-rules"},
+      {std::nullopt, core::CodeUse{Kind::kApproximate, {}, "ex2"}, {}, core::DType::kF32, "passed"},
+      {std::nullopt, core::CodeUse{Kind::kFlushed, {}, {}}, {}, core::DType::kF32, "passed"},
   };
-  const auto using_it = [](const char* use) {
+  const auto using_it = [](const std::optional<core::CodeUse>& use) {
     return [use](FakeRun& run) {
       Twice(run);
-      if (use != nullptr) run.precision[use] = {"an.instruction %f1", "kernels/k.cu", 12};
+      if (use) run.uses.insert({*use, "an.instruction %f1", "kernels/k.cu", 12});
     };
   };
   for (size_t i = 0; i < std::size(rows); ++i) {
@@ -273,8 +290,7 @@ TEST(RunChecks, NarrowerTypesThanTheOriginalsNeedAllowance) {
     bench.spec.allow = rows[i].allow;
     const auto verdict = bench.Try(using_it(rows[i].candidate), judge::VerificationLevel::kQuick);
     ASSERT_EQ(CheckOf(verdict), rows[i].check) << i << " " << core::VerdictMessage(*verdict);
-    const bool is_note =
-        std::string(rows[i].candidate).find("approximate") == 0 || std::string(rows[i].candidate).find("flushed") == 0;
+    const bool is_note = rows[i].candidate->kind == Kind::kApproximate || rows[i].candidate->kind == Kind::kFlushed;
     if (const auto* measured = std::get_if<core::Measured>(&*verdict)) {
       EXPECT_EQ(measured->notes.size(), is_note ? 1u : 0u) << i;
     }
@@ -285,7 +301,7 @@ TEST(RunChecks, NarrowerTypesThanTheOriginalsNeedAllowance) {
 }
 
 TEST(RunChecks, SumsInAnyOrderNeedAllowance) {
-  const char kUse[] = "unordered sums in f32";
+  const core::CodeUse kUse{core::CodeUseKind::kUnorderedSums, core::NumberFormat::kF32, {}};
   const struct {
     const char* what;
     bool of_original, of_candidate, allowed;
@@ -301,9 +317,9 @@ TEST(RunChecks, SumsInAnyOrderNeedAllowance) {
     core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 100);
     if (row.allowed) spec.allow.insert(core::Allow::kNondeterministic);
     judge::TrialReference reference;
-    if (row.of_original) reference.precision[kUse] = {};
+    if (row.of_original) reference.uses.insert({kUse, "", "", 0});
     core::Executed run;
-    if (row.of_candidate) run.precision[kUse] = {"red.global.add.f32 [%rd1], %f1", "kernels/k.cu", 12};
+    if (row.of_candidate) run.uses.insert({kUse, "red.global.add.f32 [%rd1], %f1", "kernels/k.cu", 12});
     for (const uint64_t blocks : row.blocks) run.launches.emplace_back().blocks_total = blocks;
     const judge::Failure failure = judge::CheckOrder(spec, reference, run);
     ASSERT_EQ(failure.has_value(), row.refused) << row.what;

@@ -144,18 +144,18 @@ TEST(Ast, KnowsWhereTextDependsOnTheBuild) {
   for (const Row& row : rows) {
     const auto uses = source::FindBuildDependence(ParseText(row.text));
     if (*row.use == '\0') {
-      EXPECT_TRUE(uses.empty()) << row.text << ": " << uses.begin()->first;
+      EXPECT_TRUE(uses.empty()) << row.text << ": " << core::Text(uses.begin()->use);
       continue;
     }
-    const auto found = uses.lower_bound(row.use);
+    const auto found = std::find_if(
+        uses.begin(), uses.end(), [&](const core::FoundUse& use) { return core::Text(use.use).starts_with(row.use); });
     ASSERT_NE(found, uses.end()) << row.text;
-    EXPECT_TRUE(found->first.starts_with(row.use)) << found->first;
-    EXPECT_EQ(found->second.instruction, row.instruction);
-    EXPECT_EQ(found->second.line, row.line) << row.text;
+    EXPECT_EQ(found->instruction, row.instruction);
+    EXPECT_EQ(found->line, row.line) << row.text;
   }
   const std::string left_out = "\n#if 0\nint f();\n#endif\n";
-  EXPECT_EQ(source::FindBuildDependence(ParseText(left_out)).begin()->first,
-            source::FindBuildDependence(ParseText("\n\n" + left_out)).begin()->first);
+  EXPECT_EQ(source::FindBuildDependence(ParseText(left_out)).begin()->use,
+            source::FindBuildDependence(ParseText("\n\n" + left_out)).begin()->use);
 }
 
 }  // namespace

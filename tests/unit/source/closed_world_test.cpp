@@ -39,7 +39,7 @@ std::string FileOf(std::span<const Row> rows) {
 constexpr size_t kAtATime = 8;
 
 struct Uses {
-  std::map<std::string, core::PrecisionUse> host, build;
+  core::CodeUses host, build;
   std::string refused;
 };
 
@@ -62,13 +62,13 @@ Uses UsesOf(const std::string& text) {
   if (const auto* refused = std::get_if<core::Refused>(&*recorded))
     return {{}, slices.build_dependence, refused->reason};
   auto uses = std::get<source::Recorded>(*recorded).foreign_uses;
-  std::erase_if(uses, [](const auto& use) { return use.first.starts_with(core::kEntryPrefix); });  // each has one
+  std::erase_if(uses, [](const auto& use) { return use.use.kind == core::CodeUseKind::kEntry; });  // each has one
   return {std::move(uses), slices.build_dependence, ""};
 }
 
-std::string Names(const std::map<std::string, core::PrecisionUse>& uses) {
+std::string Names(const core::CodeUses& uses) {
   std::string names;
-  for (const auto& [name, use] : uses) names += name + " (line " + std::to_string(use.line) + ")\n";
+  for (const auto& found : uses) names += core::Text(found.use) + " (line " + std::to_string(found.line) + ")\n";
   return names;
 }
 
@@ -171,8 +171,8 @@ TEST(ClosedWorld, NobodyTakesTheRecordersPlace) {
 TEST(ClosedWorld, GivesTheLineOfTheUse) {
   const Uses uses = UsesOf(File("", "  n += 0;\n  if (getenv(\"HOME\")) n += 0;"));
   ASSERT_EQ(uses.host.size(), 1u) << Names(uses.host);
-  EXPECT_EQ(uses.host.begin()->second.line, 13);
-  EXPECT_EQ(uses.host.begin()->second.file, "scale.cu");
+  EXPECT_EQ(uses.host.begin()->line, 13);
+  EXPECT_EQ(uses.host.begin()->file, "scale.cu");
 }
 
 TEST(BuildDependence, NamesThatAnotherBuildMayDefineOtherwise) {

@@ -214,7 +214,11 @@ TEST(Codec, ExecutedAnswer) {
   sent.differing_runs = 3;
   sent.other_buffers = {Bytes("uot"), {}};
   sent.changed_globals = {"calls"};
-  sent.precision = {{"to tf32", {"cvt.rna.tf32.f32 %r1, %f1", "a.cu", 7}}};
+  sent.uses = {{.use = {core::CodeUseKind::kConversion, core::NumberFormat::kTF32, {}},
+                .instruction = "cvt.rna.tf32.f32 %r1, %f1",
+                .file = "a.cu",
+                .line = 7},
+               {.use = {core::CodeUseKind::kHost, {}, "getenv"}, .instruction = "getenv", .file = "a.cu", .line = 9}};
   sent.plan_digest = "p";
   sent.module_key = "m";
   sent.seconds = {{"run", 0.25}};

@@ -161,7 +161,7 @@ inline std::string Location(const char* file, int line) { return std::string(fil
 
 // Something that not every entry does: the reader of the recording compares it with the original.
 void NoteEffect(const char* what, const std::string& function);
-inline constexpr const char* kFailingLaunch = "a launch that fails";  // as in core/execution.h
+inline constexpr const char* kFailingLaunch = "a launch that fails";  // as in core/code_use.cpp
 void NoteLaunchError();
 void ChangesDevice(const char* function);
 void Waits(const char* function);
