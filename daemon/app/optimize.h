@@ -98,8 +98,10 @@ Result<std::vector<OptimizedKernel>> OptimizeKernels(Workspace& workspace, const
 // goes on.
 OptimizedKernel InterruptedKernel(const Workspace& workspace, const std::string& name);
 
-// Of the whole run, as the Action's output `result`: improved, unchanged, regression, skipped, error.
-std::string_view RunResult(const std::vector<OptimizedKernel>& kernels);
+// Of the whole run, as the Action's output `result`.
+enum class RunResult : uint8_t { kImproved, kUnchanged, kRegression, kSkipped, kError };
+std::string_view Name(RunResult result);  // "improved"
+RunResult ResultOf(const std::vector<OptimizedKernel>& kernels);
 std::vector<report::KernelSummary> Summaries(const std::vector<OptimizedKernel>& kernels);
 
 }  // namespace warpwright::app

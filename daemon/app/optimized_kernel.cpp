@@ -43,17 +43,28 @@ OptimizedKernel InterruptedKernel(const Workspace& workspace, const std::string&
   return kernel;
 }
 
-std::string_view RunResult(const std::vector<OptimizedKernel>& kernels) {
+std::string_view Name(RunResult result) {
+  switch (result) {
+    case RunResult::kImproved: return "improved";
+    case RunResult::kUnchanged: return "unchanged";
+    case RunResult::kRegression: return "regression";
+    case RunResult::kSkipped: return "skipped";
+    case RunResult::kError: return "error";
+  }
+  return "";
+}
+
+RunResult ResultOf(const std::vector<OptimizedKernel>& kernels) {
   const auto any = [&](auto is) { return std::any_of(kernels.begin(), kernels.end(), is); };
   const auto came_out = [&](core::TaskOutcome outcome) {
     return any([&](const OptimizedKernel& k) { return k.outcome == outcome; });
   };
-  if (kernels.empty() || came_out(core::TaskOutcome::kDetected)) return "skipped";
-  if (any([](const OptimizedKernel& k) { return k.regression > 0; })) return "regression";
-  if (any([](const OptimizedKernel& k) { return k.publication.failed; })) return "error";
-  if (came_out(core::TaskOutcome::kImproved)) return "improved";
+  if (kernels.empty() || came_out(core::TaskOutcome::kDetected)) return RunResult::kSkipped;
+  if (any([](const OptimizedKernel& k) { return k.regression > 0; })) return RunResult::kRegression;
+  if (any([](const OptimizedKernel& k) { return k.publication.failed; })) return RunResult::kError;
+  if (came_out(core::TaskOutcome::kImproved)) return RunResult::kImproved;
   const bool failed = any([](const OptimizedKernel& k) { return k.outcome == core::TaskOutcome::kError || k.error; });
-  return failed ? "error" : "unchanged";
+  return failed ? RunResult::kError : RunResult::kUnchanged;
 }
 
 std::vector<report::KernelSummary> Summaries(const std::vector<OptimizedKernel>& kernels) {

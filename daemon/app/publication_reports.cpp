@@ -49,7 +49,7 @@ StepOutputs Outputs(const ReportPlaces& places, const std::vector<OptimizedKerne
     if (kernel.summary.explanation.outcome == core::TaskOutcome::kImproved) gain = std::max(gain, kernel.gain);
   }
   const bool proposed = best != nullptr && best->publication.pull_request != 0;
-  return {{"result", report.result},
+  return {{"result", std::string(Name(report.result))},
           {"improved", std::to_string(improved)},
           {"kernels", report.kernels},
           {"best-speedup", gain > 0 ? fmt::format("{:.2f}", gain) : ""},
@@ -89,7 +89,7 @@ Status WriteReports(const ReportPlaces& places, const std::vector<OptimizedKerne
 
 Status WriteFailure(const ReportPlaces& places, const std::function<void(const std::string&)>& warn) {
   if (places.output.empty()) return {};
-  const RunReport none{.report = {}, .kernels = "[]", .trajectory = {}, .result = "error"};
+  const RunReport none{.report = {}, .kernels = "[]", .trajectory = {}, .result = RunResult::kError};
   return WriteStepOutputs(places.output, Outputs(places, {}, none), warn);
 }
 

@@ -18,7 +18,7 @@ struct ReportPlaces {
 struct RunReport {
   std::string report, kernels;  // the result as JSON, and its list of kernels on one line
   std::filesystem::path trajectory;
-  std::string result;  // RunResult
+  RunResult result = RunResult::kError;
 };
 Status WriteReports(const ReportPlaces& places, const std::vector<OptimizedKernel>& kernels, const RunReport& report,
                     const std::function<void(const std::string&)>& warn);

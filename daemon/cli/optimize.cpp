@@ -242,11 +242,11 @@ namespace {
 // Where later steps and people read it: outputs, summary, folder.
 Status WriteReports(const OptimizeOptions& options, const app::Workspace& workspace,
                     const std::vector<app::OptimizedKernel>& kernels, const std::string& report,
-                    std::string_view result) {
+                    app::RunResult result) {
   const app::RunReport run{.report = report,
                            .kernels = base::DumpJson(KernelsJson(kernels, options.common.device)),
                            .trajectory = workspace.trajectory_file(),
-                           .result = std::string(result)};
+                           .result = result};
   return app::WriteReports(options.publication.Places(), kernels, run,
                            [](const std::string& text) { fmt::print(stderr, "warpwright: {}\n", text); });
 }
@@ -261,8 +261,9 @@ void TellInterruption(const OptimizeOptions& options, const app::Workspace& work
   else Print(kernels, workspace.device());
   std::fflush(stdout);
   if (!options.publication.Reports()) return;
-  const bool improved = app::RunResult(kernels) == "improved";
-  if (const Status written = WriteReports(options, workspace, kernels, report, improved ? "improved" : "error");
+  const bool improved = app::ResultOf(kernels) == app::RunResult::kImproved;
+  if (const Status written = WriteReports(options, workspace, kernels, report,
+                                          improved ? app::RunResult::kImproved : app::RunResult::kError);
       !written)
     fmt::print(stderr, "warpwright: {}\n", written.error().Format());
 }
@@ -288,7 +289,7 @@ Result<int> OptimizeAndReport(const OptimizeOptions& options) {
   if (options.common.json) std::puts(report.c_str());
   else Print(optimized, session.workspace().device());
   if (publication.Reports()) {
-    WW_TRY(WriteReports(options, session.workspace(), optimized, report, app::RunResult(optimized)));
+    WW_TRY(WriteReports(options, session.workspace(), optimized, report, app::ResultOf(optimized)));
     commands.Resume();  // warpwright's own, escaped, after all other output
     commands.Print(report::RenderFailures(app::Summaries(optimized)));
     if (publication.annotations) commands.Print(report::RenderAnnotations(app::Summaries(optimized)));

@@ -90,7 +90,7 @@ TEST_F(OptimizeTest, WhatIsFasterGetsABranchAndAPullRequest) {
   EXPECT_EQ(forge_.requests[0].labels, std::vector<std::string>{"speed"});
   EXPECT_EQ(a.summary.pull_request_url, forge_.pull_requests[0].url);
   EXPECT_EQ(a.summary.pull_request_operation, "created");
-  EXPECT_EQ(app::RunResult(kernels), "improved");
+  EXPECT_EQ(app::Name(app::ResultOf(kernels)), "improved");
   ASSERT_FALSE(lines_.empty());
   EXPECT_EQ(lines_.back(), fmt::format("a: improved, {:.2f}x", a.gain));
 
@@ -149,7 +149,7 @@ TEST_F(OptimizeTest, AKernelThatDoesNotRunIsRefused) {
     EXPECT_TRUE(e.remedy.starts_with(row.remedy)) << e.remedy;
     EXPECT_EQ(e.outcome_reason.find("remedy"), std::string::npos) << e.outcome_reason;
     EXPECT_NE(kernels[0].message.find("remedy: " + e.remedy), std::string::npos) << kernels[0].message;
-    EXPECT_EQ(app::RunResult(kernels), "error");
+    EXPECT_EQ(app::Name(app::ResultOf(kernels)), "error");
   }
 }
 
@@ -198,7 +198,7 @@ TEST_F(OptimizeTest, FindsWhatTheChangeMadeSlower) {
   EXPECT_NEAR(kernels[0].regression, 2, 0.01);
   EXPECT_NEAR(kernels[0].summary.regression, 2, 0.01);
   EXPECT_EQ(kernels[0].summary.slower_than, "HEAD~1");
-  EXPECT_EQ(app::RunResult(kernels), "regression");
+  EXPECT_EQ(app::Name(app::ResultOf(kernels)), "regression");
 }
 
 TEST_F(OptimizeTest, ReportsWhatCameOut) {
@@ -209,9 +209,10 @@ TEST_F(OptimizeTest, ReportsWhatCameOut) {
   const app::ReportPlaces places{.summary = (folder_.path() / "summary.md").string(),
                                  .output = (folder_.path() / "outputs").string(),
                                  .folder = out.string()};
-  ASSERT_TRUE(app::WriteReports(places, kernels,
-                                {.report = "{}", .kernels = "[]", .trajectory = "/t.sqlite", .result = "improved"},
-                                [](const std::string&) {}));
+  ASSERT_TRUE(app::WriteReports(
+      places, kernels,
+      {.report = "{}", .kernels = "[]", .trajectory = "/t.sqlite", .result = app::RunResult::kImproved},
+      [](const std::string&) {}));
   EXPECT_EQ(*base::ReadFile(out / "report.json"), "{}\n");
   EXPECT_TRUE(base::ReadFile(out / "a.md")->starts_with("# perf(a): "));
   EXPECT_TRUE(base::ReadFile(out / "a.html")->starts_with("<!"));
@@ -354,7 +355,7 @@ TEST(RunResult, OfAllKernels) {
       kernel.regression = row.regression;
       kernels.push_back(kernel);
     }
-    EXPECT_EQ(app::RunResult(kernels), row.result);
+    EXPECT_EQ(app::Name(app::ResultOf(kernels)), row.result);
   }
 }
 
