@@ -10,6 +10,8 @@ target_compile_options(ww_settings INTERFACE
   # False positives on std::string and std::variant: GCC bugs 105651 and 105562.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>
+  # libstdc++'s stable_sort calls what it itself deprecates, which Clang reports at the call.
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
   # libseccomp's macros.
   $<$<CXX_COMPILER_ID:Clang>:-Wno-c99-extensions>
   # A few hundred MiB more for each compiler save it the 6 % of its time that it collects garbage.
