@@ -346,6 +346,7 @@ std::string MethodCards(const skills::MatchResult& match, size_t limit, size_t w
 
 std::string PlanText(const core::Plan& plan, const skills::MethodCard* card) {
   std::string text = fmt::format("Method: {}\nWhy: {}\n", plan.method, BarredLines(plan.why, 2'000));
+  for (const std::string& kernel : plan.kernels) text += "- changes the kernel: " + Quoted(kernel, 120) + "\n";
   for (const std::string& line : plan.evidence) text += "- evidence: " + Quoted(line, 200) + "\n";
   for (const core::Prediction& expected : plan.expected)
     text += fmt::format("- expected: {} {}\n", expected.field, expected.direction < 0 ? "falls" : "rises");

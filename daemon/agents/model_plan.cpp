@@ -12,6 +12,7 @@ namespace warpwright::agents {
 const char* const kPlanProperties =
     R"("method": {"type": "string", "minLength": 3, "maxLength": 48, "description": "the id of a card, or a new name in snake_case"},
   "why": {"type": "string", "minLength": 1, "maxLength": 1500, "description": "the bottleneck, and why this method lifts it"},
+  "kernels": {"type": "array", "maxItems": 8, "items": {"type": "string", "description": "a launch's name"}, "description": "those that the change touches; empty: the hottest alone"},
   "evidence": {"type": "array", "minItems": 1, "maxItems": 6, "items": {
     "type": "object", "properties": {
       "field": {"type": "string", "description": "a name from the list of evidence"},
@@ -39,6 +40,14 @@ std::string Snake(std::string_view name) {
   return out;
 }
 
+// As a launch is called, with its template's arguments or without.
+bool IsLaunched(const core::Measured& measured, const std::string& kernel) {
+  for (const core::CaseMeasurement& c : measured.cases)
+    for (const core::LaunchReport& launch : c.launches)
+      if (launch.kernel == kernel || launch.kernel.starts_with(kernel + "<")) return true;
+  return false;
+}
+
 }  // namespace
 
 std::variant<core::Plan, Fault> TakePlan(const Situation& at, WrittenPlan written, const std::string& author) {
@@ -49,6 +58,13 @@ std::variant<core::Plan, Fault> TakePlan(const Situation& at, WrittenPlan writte
   plan.why = base::CleanText(written.why, 2'000);
   plan.instructions = base::CleanText(written.instructions, 16'000, true);
   plan.author = author;
+  for (std::string& kernel : written.kernels) {
+    if (kernel.empty() || !IsLaunched(at.measured, kernel))
+      return Fault{fmt::format("kernels: '{}' is not among the launches", base::CleanText(kernel, 200))};
+    kernel = base::CleanText(kernel, 200);
+    if (std::find(plan.kernels.begin(), plan.kernels.end(), kernel) == plan.kernels.end())
+      plan.kernels.push_back(std::move(kernel));
+  }
   for (const CitedEvidence& cited : written.evidence) {
     const core::EvidenceField* field = core::FindEvidenceField(cited.field);
     const auto value = field != nullptr ? at.features.evidence.Get(cited.field) : std::nullopt;

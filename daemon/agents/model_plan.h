@@ -1,5 +1,5 @@
-// Plans as language models write them: of a method of the library, or of a new one; with evidence that must exist and
-// have the value that is cited.
+// Plans as language models write them: of a method of the library, or of a new one; of kernels that are launched, with
+// evidence that must exist and have the value that is cited.
 #pragma once
 
 #include <string>
@@ -21,6 +21,7 @@ struct ExpectedField {
 };
 struct WrittenPlan {
   std::string method, why;
+  std::vector<std::string> kernels;
   std::vector<CitedEvidence> evidence;
   std::vector<ExpectedField> expected;
   std::string instructions;
@@ -47,6 +48,7 @@ void Describe(V& field, const WrittenPlan*) {
   using T = WrittenPlan;
   field("method", &T::method);
   field("why", &T::why);
+  field("kernels", &T::kernels);
   field("evidence", &T::evidence);
   field("expected", &T::expected);
   field.Sparse("instructions", &T::instructions);

@@ -70,7 +70,7 @@ class ModelPlanner final : public Planner {
   "plans": {{"type": "array", "maxItems": 2, "items": {{"type": "object", "properties": {{
   {},
   "instructions": {{"type": "string", "minLength": 1, "maxLength": 12000}}}},
-  "required": ["method", "why", "evidence", "expected", "instructions"], "additionalProperties": false}}}}}},
+  "required": ["method", "why", "kernels", "evidence", "expected", "instructions"], "additionalProperties": false}}}}}},
 "required": ["none", "plans"], "additionalProperties": false}})",
         kPlanProperties);
     return ConsultFor<WrittenPlans, core::Plan>(

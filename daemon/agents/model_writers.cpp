@@ -76,7 +76,7 @@ class ModelGenerator final : public Generator {
                                                       {"methods", MethodCards(request.by_hand, 4, 2)}}));
     static const std::string schema = ObjectSchema(
         fmt::format("{},\n  {},\n  {},\n  {}", kPlanProperties, kSummaryProperty, kEditProperties, kParameterProperty),
-        R"("method", "why", "evidence", "expected", "summary", "functions", "lines", "parameters")");
+        R"("method", "why", "kernels", "evidence", "expected", "summary", "functions", "lines", "parameters")");
     return ConsultFor<WrittenVersion, Draft>(
         engine_, MakeQuestion(engine_, core::AgentRole::kGenerator, std::move(prompt), "version", schema),
         [&](WrittenVersion version, const core::Origin& origin) -> Result<Taken<Draft>> {

@@ -31,8 +31,9 @@ struct Plan {
   std::vector<std::string> evidence;  // "load_sectors_per_request = 32 sectors"
   std::vector<Prediction> expected;
   double score = 0;
-  std::string instructions;  // for whoever writes the code; empty where the transformation knows
-  std::string author;        // the engine that made it; empty: built in
+  std::string instructions;               // for whoever writes the code; empty where the transformation knows
+  std::string author;                     // the engine that made it; empty: built in
+  std::vector<std::string> kernels = {};  // all that it changes, as they are launched; empty: `kernel` alone
 };
 
 struct DiagnosedLine {

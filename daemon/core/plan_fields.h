@@ -27,6 +27,7 @@ void Describe(V& field, const Plan*) {
   field("score", &T::score);
   field.Sparse("instructions", &T::instructions);
   field.Sparse("author", &T::author);
+  field.Sparse("kernels", &T::kernels);
 }
 
 }  // namespace warpwright::core

@@ -1,5 +1,6 @@
 // Retrieval and plans. Plans are stored with their step, since experience grows while the task runs.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <sstream>
@@ -56,6 +57,10 @@ Status Keep(RefineRun& run, const memory::StepRecord& record, agents::Proposal<c
   return {};
 }
 
+std::string WhyOf(const core::Plan& plan) {
+  return plan.kernels.empty() ? plan.why : fmt::format("of {}: {}", fmt::join(plan.kernels, " and "), plan.why);
+}
+
 }  // namespace
 
 memory::StepRecord RecordOf(memory::StepKind kind, const RefineRun& run, const PlannedRound& round) {
@@ -67,8 +72,8 @@ memory::StepRecord RecordOf(memory::StepKind kind, const RefineRun& run, const P
   record.evidence_digest = run.base().features.evidence.Digest();
   // What a model says is not measured: readers should know.
   record.reason = round.plan.author.empty()
-                      ? round.plan.why
-                      : fmt::format("by the account of {}: {}", round.plan.author, round.plan.why);
+                      ? WhyOf(round.plan)
+                      : fmt::format("by the account of {}: {}", round.plan.author, WhyOf(round.plan));
   record.evidence = round.plan.evidence;
   return record;
 }
@@ -180,7 +185,7 @@ Result<MaybePart<PlannedRound>> PlanStep(RefineRun& run, int round) {
       outcome.summary = left.empty() ? std::move(none->reason) : std::move(left);
     else
       for (const core::Plan& plan : std::get<std::vector<core::Plan>>(proposal)) {
-        outcome.summary += (outcome.summary.empty() ? "" : "\n") + plan.method + ": " + plan.why;
+        outcome.summary += (outcome.summary.empty() ? "" : "\n") + plan.method + ": " + WhyOf(plan);
         outcome.data += (outcome.data.empty() ? "" : "\n") + agents::EncodePlan(plan);
       }
     return std::optional<memory::StepOutcome>(std::move(outcome));

@@ -38,6 +38,7 @@ def plan(entry, prompt):
     for one in answer["plans"]:
         if re.search(r"^\| [^|]* \| %s \|" % one["method"], prompt, re.M):
             continue  # it was tried
+        one.setdefault("kernels", [])  # the older answers name none
         one["evidence"] = [{"field": e["field"], "value": values[e["field"]]} for e in one["evidence"] if e["field"] in values]
         one["evidence"] = one["evidence"] or [{"field": "launches", "value": values["launches"]}]
         return {"none": "", "plans": [one]}

@@ -1,7 +1,12 @@
 // What agents ask a model, and what they take from its answers.
 #include "agents/model_agents.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <set>
+
+#include "agents/briefing.h"
 
 #include "tests/support/golden.h"
 #include "tests/unit/agents/model_kit.h"
@@ -106,8 +111,8 @@ TEST(ModelAgents, PlansCiteWhatIsThere) {
   for (const Row& row : rows) {
     ModelKit kit;
     const std::string answer =
-        std::string(R"({"none": "", "plans": [{"method": "Warp Shuffles!", "why": "w", "evidence": )") + row.evidence +
-        R"(, "expected": [{"field": "loops", "direction": "down"}], "instructions": "i"}]})";
+        std::string(R"({"none": "", "plans": [{"method": "Warp Shuffles!", "why": "w", "kernels": [], "evidence": )") +
+        row.evidence + R"(, "expected": [{"field": "loops", "direction": "down"}], "instructions": "i"}]})";
     kit.model->Answer(answer);
     kit.model->Answer(answer);
     const auto plans = kit.Plan();
@@ -141,6 +146,42 @@ TEST(ModelAgents, TheFloorOfHalvesIsToldWithTensorCoresToo) {
     EXPECT_NE(prompt.find("17.9 us, set by operations (800 kB to move once, 1e+09 flop"), std::string::npos);
     EXPECT_EQ(prompt.find("on tensor cores (mma.sync): 4.768 us") != std::string::npos, dtype == core::DType::kF16);
     EXPECT_NE(prompt.find("infinities and NaN are not tried"), std::string::npos);
+  }
+}
+
+TEST(ModelAgents, APlanNamesKernelsThatAreLaunched) {
+  const struct {
+    const char *kernels, *outcome;
+  } rows[] = {
+      {"[]", ""},
+      {R"(["softmax", "sums", "softmax"])", "softmax, sums"},
+      {R"(["sums<float, 4>"])", "sums<float, 4>"},
+      {R"(["sum"])", "kernels: 'sum' is not among the launches"},
+      {R"(["softmax_forward"])", "kernels: 'softmax_forward' is not among the launches"},
+      {R"([""])", "kernels: '' is not among the launches"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.kernels);
+    ModelKit kit;
+    kit.measured.cases[0].launches.push_back(kit.measured.cases[0].launches[0]);
+    kit.measured.cases[0].launches[1].kernel = "sums<float, 4>";
+    const std::string answer =
+        std::string(R"({"none": "", "plans": [{"method": "one_pass", "why": "w", "kernels": )") + row.kernels +
+        R"(, "evidence": [{"field": "loops", "value": 3}], "expected": [], "instructions": "i"}]})";
+    for (int i = 0; i < 2; ++i) kit.model->Answer(answer);
+    const auto proposal = kit.Plan();
+    ASSERT_TRUE(proposal) << proposal.error().message;
+    if (const auto* none = std::get_if<agents::NoProposal>(&*proposal)) {
+      EXPECT_NE(none->reason.find(row.outcome), std::string::npos) << none->reason;
+      EXPECT_EQ(kit.model->asked.size(), 2u) << "once more, with the reason";
+      continue;
+    }
+    const core::Plan& plan = std::get<std::vector<core::Plan>>(*proposal).front();
+    EXPECT_EQ(fmt::format("{}", fmt::join(plan.kernels, ", ")), row.outcome);
+    EXPECT_EQ(plan.kernel, "softmax") << "the hottest, for transformations";
+    const std::string text = agents::PlanText(plan);
+    for (const std::string& kernel : plan.kernels)
+      EXPECT_NE(text.find("- changes the kernel: \"" + kernel + "\"\n"), std::string::npos) << text;
   }
 }
 
@@ -356,7 +397,7 @@ TEST(ModelAgents, AnotherModelAnswersForOneThatCannotBeAsked) {
     const auto out = std::make_shared<ListedModel>();
     out->answers = {llm::Failed{.kind = llm::FailureKind::kOverloaded, .message = "m"}};
     kit.model->Answer(
-        R"({"none": "", "plans": [{"method": "one_way", "why": "w", "evidence": [{"field": "loops", "value": 3}], "expected": [], "instructions": "i"}]})");
+        R"({"none": "", "plans": [{"method": "one_way", "why": "w", "kernels": [], "evidence": [{"field": "loops", "value": 3}], "expected": [], "instructions": "i"}]})");
     const agents::Team team = agents::MakeTeam(
         {{core::AgentRole::kPlanner, {.order = order, .engines = {{"out", out, {}}, {"desk", kit.model, {}}}}}});
     const auto plans = team.planner->Propose({kit.At(), kit.match, kit.match, {}, kit.learned});

@@ -17,8 +17,9 @@ namespace {
 std::string PlansOf(const std::vector<std::string>& methods) {
   std::string plans;
   for (const std::string& method : methods)
-    plans += (plans.empty() ? "" : ", ") + std::string(R"({"method": ")") + method +
-             R"(", "why": "w", "evidence": [{"field": "launches", "value": 1}], "expected": [], "instructions": "i"})";
+    plans +=
+        (plans.empty() ? "" : ", ") + std::string(R"({"method": ")") + method +
+        R"(", "why": "w", "kernels": [], "evidence": [{"field": "launches", "value": 1}], "expected": [], "instructions": "i"})";
   return R"({"none": "", "plans": [)" + plans + "]}";
 }
 std::string ChangeOf(const std::string& line) {
@@ -246,7 +247,7 @@ TEST_F(ModelLoop, AVersionOfTheGeneratorIsASeed) {
   EXPECT_EQ(Run().pending.size(), 1u);
   Answer(
       core::AgentRole::kGenerator, "",
-      R"({"method": "rewrite", "why": "w", "evidence": [{"field": "launches", "value": 1}], "expected": [], "summary": "adds a line",
+      R"({"method": "rewrite", "why": "w", "kernels": [], "evidence": [{"field": "launches", "value": 1}], "expected": [], "summary": "adds a line",
             "functions": [], "lines": [{"first": 2, "last": 1, "text": "// @WHAT@"}], "parameters": [{"name": "WHAT", "values": ["quick", "slow"]}]})");
   DieAfter(loop.path(), 6);
   const auto killed = loop.Run();
@@ -598,7 +599,7 @@ TEST_F(ModelLoop, ThePredictionsOfAPlanAreChecked) {
   Run();
   Answer(
       kPlanner, "",
-      R"({"none": "", "plans": [{"method": "one_way", "why": "w", "evidence": [{"field": "launches", "value": 1}], "expected": [{"field": "kernel_time_us", "direction": "down"}, {"field": "launches", "direction": "down"}], "instructions": "i"}]})");
+      R"({"none": "", "plans": [{"method": "one_way", "why": "w", "kernels": [], "evidence": [{"field": "launches", "value": 1}], "expected": [{"field": "kernel_time_us", "direction": "down"}, {"field": "launches", "direction": "down"}], "instructions": "i"}]})");
   Run();
   Answer(kOptimizer, "Method: one_way", ChangeOf("quick"));
   Run();
@@ -620,7 +621,7 @@ TEST_F(ModelLoop, WhatNobodyCheckedIsToldAsTheModelsAccount) {
   Run();
   Answer(
       kPlanner, "",
-      R"({"none": "", "plans": [{"method": "one_way", "why": "the loads are late", "evidence": [{"field": "launches", "value": 1}], "expected": [], "instructions": "i"}]})");
+      R"({"none": "", "plans": [{"method": "one_way", "why": "the loads are late", "kernels": ["k"], "evidence": [{"field": "launches", "value": 1}], "expected": [], "instructions": "i"}]})");
   Run();
   Answer(kOptimizer, "Method: one_way", ChangeOf("quick"));
   Run();
@@ -628,12 +629,12 @@ TEST_F(ModelLoop, WhatNobodyCheckedIsToldAsTheModelsAccount) {
   ASSERT_EQ(Run().result.outcome, core::TaskOutcome::kImproved);
   const report::Explanation e = report::Explain(loop.View(), {});
   ASSERT_EQ(e.plans.size(), 1u);
-  EXPECT_EQ(e.plans[0], "round 1, one_way: by the account of desk: the loads are late [1] launches = 1 count");
+  EXPECT_EQ(e.plans[0], "round 1, one_way: by the account of desk: of k: the loads are late [1] launches = 1 count");
   ASSERT_EQ(e.steps.size(), 1u);
   EXPECT_EQ(e.steps[0].does, "adds a line (by the model's account)");
   EXPECT_TRUE(e.steps[0].causes.empty()) << "no card says why";
   for (const std::string& text : {report::RenderText(e), report::RenderMarkdown(e), report::RenderHtml(e)}) {
-    EXPECT_NE(text.find("by the account of desk: the loads are late"), std::string::npos) << text;
+    EXPECT_NE(text.find("by the account of desk: of k: the loads are late"), std::string::npos) << text;
     EXPECT_EQ(text.find("adds a line"), text.find("adds a line (by the model")) << text;
   }
   const std::string commit = report::RenderCommitMessage(e);
