@@ -225,15 +225,18 @@ Failure CheckPrecision(const core::KernelSpec& spec, const TrialReference& refer
   int others = 0;  // named beside the first, so that whoever mends it need not find them one by one
   for (const core::FoundUse& found : run.uses) {
     const core::CodeUse& use = found.use;
-    if (!IsFor(UseCheck::kPrecision, found) || !use.format || reference.uses.contains(use)) continue;
+    if (!IsFor(UseCheck::kPrecision, found) || reference.uses.contains(use)) continue;
+    const auto has_buffer = [&](const std::set<Role>& roles) {
+      return use.format && HasBuffer(spec, *use.format, roles);
+    };
     const bool tf32 = use.format == NumberFormat::kTF32;
     if (spec.allow.contains(core::Allow::kReducedPrecision) || (tf32 && spec.allow.contains(core::Allow::kTf32)))
       continue;
-    if (use.kind == UseKind::kProducts && HasBuffer(spec, *use.format, kRead)) continue;
+    if (use.kind == UseKind::kProducts && has_buffer(kRead)) continue;
     // As the original sums: how far such sums may be off is known.
-    if (use.kind == UseKind::kSums && SumsIn(reference, *use.format)) continue;
+    if (use.kind == UseKind::kSums && use.format && SumsIn(reference, *use.format)) continue;
     // What adds in its output's own format, by matrix fragments for one, converts nothing; a sum in f32 has to.
-    if (use.kind == UseKind::kConversion && HasBuffer(spec, *use.format, kWritten)) continue;
+    if (use.kind == UseKind::kConversion && has_buffer(kWritten)) continue;
     // If no buffer is f64, library functions use it for single steps, and the conversion back is no evidence.
     if (use.kind == UseKind::kConversion && use.format == NumberFormat::kF32 &&
         !HasBuffer(spec, NumberFormat::kF64, kAny))

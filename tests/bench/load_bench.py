@@ -3,7 +3,8 @@
 
 usage: load_bench.py [BUILD] [--rate 500] [--seconds 60] [--runs 2] [--repositories 10] [--slow 0] [--slow-addresses 1] [--program PROGRAM]
 
-Prints one JSON object. Real processes: `warpwright serve` (PROGRAM, or that of BUILD), the stand-in for GitHub, and a sender that measures from
+Prints one JSON object, and exits with 1 if a webhook was lost, refused or handled late, if the 99th percentile of the answers is above
+10 ms (50 ms beside slow connections), or if the heap grew by more than a fifth from the first run to the last. Real processes: `warpwright serve` (PROGRAM, or that of BUILD), the stand-in for GitHub, and a sender that measures from
 the moment when each request was due. Every second one repository moves, so that webhooks lead to looks. The runs follow one another
 in one daemon: what it keeps of one shows in its memory after the next.
 """
@@ -40,6 +41,23 @@ def one_run(fleet, options, first, count):
 def stored(fleet):
     with sqlite3.connect(f"file:{fleet.state}/daemon.sqlite?mode=ro", uri=True) as db:
         return db.execute("SELECT count(*), coalesce(sum(state < 2), 0) FROM deliveries WHERE id LIKE '00000000-%'").fetchone()
+
+
+def faults_of(result):
+    faults, first, last = [], result["runs"][0], result["runs"][-1]
+    most_ms = 50 if result["slow_sockets"] else 10
+    for number, run in enumerate(result["runs"], 1):
+        if run["failed"] or run["accepted"] != run["sent"]:
+            faults.append("run %d: %d of %d webhooks accepted" % (number, run["accepted"], run["sent"]))
+        if run["answer_ms"]["p99"] > most_ms:
+            faults.append("run %d: the 99th percentile is %.1f ms, more than %d ms" % (number, run["answer_ms"]["p99"], most_ms))
+    if result["lost"] or "late" in result:
+        faults.append("%d webhooks lost%s" % (result["lost"], ", " + result["late"] if "late" in result else ""))
+    if last["after"]["anonymous_kib"] > 1.2 * first["after"]["anonymous_kib"] + 1024:
+        faults.append("the heap grew from %d to %d KiB" % (first["after"]["anonymous_kib"], last["after"]["anonymous_kib"]))
+    if result["exit_code"] != 0:
+        faults.append("the daemon ended with exit code %d" % result["exit_code"])
+    return faults
 
 
 def main():
@@ -80,7 +98,11 @@ def main():
         result["load_average_after"] = os.getloadavg()[0]
         result["exit_code"] = fleet.stop()
     print(json.dumps(result, indent=1))
+    faults = faults_of(result)
+    for fault in faults:
+        print("load_bench.py: " + fault, file=sys.stderr)
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
