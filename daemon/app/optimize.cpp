@@ -21,6 +21,11 @@ namespace fs = std::filesystem;
 
 constexpr size_t kKeptTasksPerKernel = 100;
 
+// Messages stand in tables and in lists, where a line break is a character that nobody can read.
+std::string InOneLine(const std::string& message, const std::string& remedy) {
+  return remedy.empty() ? message : message + "; remedy: " + remedy;
+}
+
 // A daemon works for months: of each kernel's tasks the newest stay.
 Status ForgetOldTasks(memory::Trajectory& trajectory) {
   WW_ASSIGN(const auto tasks, trajectory.Tasks());  // newest first
@@ -239,7 +244,7 @@ class Optimization {
         run_.workspace.device(), spec, users ? core::TaskOutcome::kRefused : core::TaskOutcome::kError, error.Format());
     failed.error = error.code;
     failed.summary.explanation.remedy = remedy;
-    if (!remedy.empty()) failed.message += "\n  remedy: " + remedy;
+    failed.message = InOneLine(failed.message, remedy);
     return failed;
   }
 
@@ -258,7 +263,9 @@ class Optimization {
     PublicationOutcome& outcome = kernel.publication;
     if (!done) {
       outcome.failed = true;
-      outcome.message = done.error().Format();
+      Error error = done.error();
+      const std::string remedy = std::exchange(error.remedy, {});
+      outcome.message = InOneLine(error.Format(), remedy);
       kernel.summary.publication_error = outcome.message;
       return;
     }
