@@ -39,6 +39,8 @@ function svg(tag, attributes = {}, ...children) {
 }
 // Untrusted text, isolated from its surroundings regardless of its direction.
 const outside = (text) => el('bdi', {}, text);
+// Of one kernel, or of all of them.
+const subject = (job) => job.kernel ? outside(job.kernel) : job.kind === 'nightly' ? 'nightly run' : 'all kernels';
 
 function link(url, ...children) {
   let parsed = null;
@@ -48,7 +50,7 @@ function link(url, ...children) {
 }
 
 const plural = (count, one, many) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
-const factor = (gain) => `${gain >= 99.95 ? Math.round(gain).toLocaleString('en') : gain >= 9.995 ? gain.toFixed(1) : gain.toFixed(2)}×`;
+const factor = (gain) => `${gain >= 99.95 ? Math.round(gain).toLocaleString('en') : gain >= 9.995 ? gain.toFixed(1) : gain.toFixed(2)}x`;
 function micro(us) {
   if (us >= 1e6) return `${(us / 1e6).toPrecision(3)} s`;
   if (us >= 1e3) return `${(us / 1e3).toPrecision(3)} ms`;
@@ -159,7 +161,7 @@ function gainChart(jobs, width) {
   for (const tick of [1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100]) {
     if (tick > most || last - y(tick) < 22) continue;
     last = y(tick);
-    chart.append(svg('line', {class: 'grid', x1: left, x2: width - right, y1: last, y2: last}), svg('text', {x: left - 8, y: last + 4, 'text-anchor': 'end'}, `${tick}×`));
+    chart.append(svg('line', {class: 'grid', x1: left, x2: width - right, y1: last, y2: last}), svg('text', {x: left - 8, y: last + 4, 'text-anchor': 'end'}, `${tick}x`));
   }
   for (const job of ended) {
     const title = svg('title', {}, `${job.kernel}: ${job.outcome === 'improved' ? factor(job.gain) + (job.modelled ? ' modelled' : '') : kOutcomes[job.outcome] ?? job.outcome}`);
@@ -245,7 +247,7 @@ function drawRunning() {
   draw('running', [jobs, jobs.map((j) => trajectories.get(j.id)), chartWidth(0)], () => {
     if (jobs.length === 0) return empty(snapshot.queued > 0 ? 'No job is running: those in the queue wait for a free device.' : 'No job is running. One starts when a watched branch moves, at night, or when someone requests it.');
     return jobs.map((job) => el('article', {class: 'card', 'aria-labelledby': `job-${job.id}`},
-      el('div', {class: 'job-head'}, el('h3', {id: `job-${job.id}`}, outside(job.kernel)), el('span', {class: 'where'}, outside(job.repository), ' on ', outside(job.device || 'no device')),
+      el('div', {class: 'job-head'}, el('h3', {id: `job-${job.id}`}, subject(job)), el('span', {class: 'where'}, outside(job.repository), ' on ', outside(job.device || 'no device')),
          el('span', {class: 'since'}, job.kind === 'nightly' ? 'nightly, ' : '', ago(job.started, (t) => `for ${t}`))),
       job.progress ? el('p', {class: 'progress mono'}, outside(job.progress)) : null, trajectoryView(job, 34)));
   });
@@ -257,7 +259,7 @@ function drawQueue() {
   draw('queue', [jobs, snapshot.queued_left_out], () => {
     if (jobs.length === 0) return empty('No job is waiting.');
     const words = {publishing: 'publishing', waiting: 'held back', queued: 'queued'};
-    const rows = jobs.map((j) => [[outside(j.kernel), el('span', {class: 'sub'}, outside(j.repository))], j.kind, pill(j.state, words[j.state]), ago(j.queued, (t) => t), j.message ? outside(j.message) : j.state === 'queued' ? 'waits for a device' : '']);
+    const rows = jobs.map((j) => [[subject(j), el('span', {class: 'sub'}, outside(j.repository))], j.kind, pill(j.state, words[j.state]), ago(j.queued, (t) => t), j.message ? outside(j.message) : j.state === 'queued' ? 'waits for a device' : '']);
     return el('div', {class: 'card'}, table([{name: 'Kernel', kind: 'name'}, {name: 'Kind', kind: 'narrow'}, {name: 'State', kind: 'narrow'}, {name: 'Age', kind: 'narrow'}, {name: 'Reason'}], rows),
               snapshot.queued_left_out > 0 ? el('p', {class: 'soft more'}, `${plural(snapshot.queued_left_out, 'later job is', 'later jobs are')} not shown.`) : null);
   });
@@ -269,7 +271,7 @@ function historyRow(job) {
   const shown = openJobs.has(job.id);
   const button = job.has_trajectory ? el('button', {type: 'button', id: `show-${job.id}`, 'data-job': job.id, 'aria-expanded': shown}, shown ? 'Hide' : 'Show', el('span', {class: 'hidden'}, ` what was tried for ${job.kernel}`)) : '';
   const where = job.pull_request_url ? link(job.pull_request_url, 'pull request') : job.branch ? el('span', {class: 'mono'}, outside(job.branch)) : '';
-  const rows = [[[outside(job.kernel), el('span', {class: 'sub'}, outside(job.repository))], [pill(job.outcome, kOutcomes[job.outcome] ?? job.outcome), job.message ? el('span', {class: 'sub'}, outside(job.message)) : null],
+  const rows = [[[subject(job), el('span', {class: 'sub'}, outside(job.repository))], [pill(job.outcome, kOutcomes[job.outcome] ?? job.outcome), job.message ? el('span', {class: 'sub'}, outside(job.message)) : null],
                  gain, where, ago(job.finished), button]];
   if (shown) rows.push({nested: el('div', {class: 'box'}, trajectoryView(job, 64))});
   return rows;
@@ -278,7 +280,7 @@ function drawHistory() {
   const jobs = snapshot.jobs.filter((j) => j.state === 'done');
   draw('history', [jobs, [...openJobs].map((id) => [id, trajectories.get(id)]), wholeHistory, chartWidth(0)], () => {
     if (jobs.length === 0) return empty('No job has ended yet.');
-    const columns = [{name: 'Kernel', kind: 'name'}, {name: 'Outcome'}, {name: 'Gain', kind: 'num'}, {name: 'Result'}, {name: 'Ended', kind: 'narrow'}, {name: 'Attempts', kind: 'narrow'}];
+    const columns = [{name: 'Kernel', kind: 'name'}, {name: 'Outcome'}, {name: 'Gain', kind: 'num'}, {name: 'Result', kind: 'result'}, {name: 'Ended', kind: 'narrow'}, {name: 'Attempts', kind: 'narrow'}];
     const shown = wholeHistory ? jobs : jobs.slice(0, kHistoryRows);
     const more = jobs.length > kHistoryRows ? el('p', {class: 'more'}, el('button', {type: 'button', id: 'whole-history', 'aria-expanded': wholeHistory}, wholeHistory ? 'Show fewer' : `Show all ${jobs.length}`)) : null;
     return el('div', {class: 'card'}, gainChart(jobs, chartWidth(34)), table(columns, shown.flatMap(historyRow)), more);

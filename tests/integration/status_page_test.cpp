@@ -171,6 +171,25 @@ TEST_F(StatusPageTest, CanBeReadWithoutEyes) {
   EXPECT_NE(dom.find("Show<span class=\"hidden\"> what was tried for softmax</span>"), std::string::npos);
 }
 
+// A night is of no kernel, and gains have the form that they have everywhere.
+TEST_F(StatusPageTest, ANightHasANameAndGainsHaveTheUsualForm) {
+  hooks_.snapshot = [] {
+    service::DaemonSnapshot snapshot = testing::BusySnapshot();
+    snapshot.jobs.back().kind = service::JobKind::kNightly;
+    snapshot.jobs.back().kernel.clear();
+    std::erase_if(snapshot.jobs, [](const service::JobSnapshot& job) {
+      return job.kind == service::JobKind::kOptimize && job.outcome != core::TaskOutcome::kImproved;
+    });
+    std::swap(snapshot.jobs.front(), snapshot.jobs.back());  // the page begins with the latest
+    return snapshot;
+  };
+  Start();
+  const std::string dom = Dom();
+  EXPECT_NE(dom.find("nightly run<span class=\"sub\"><bdi>acme/kernels"), std::string::npos) << dom;
+  EXPECT_NE(dom.find("class=\"gain\">"), std::string::npos);
+  EXPECT_EQ(dom.find("×"), std::string::npos);
+}
+
 TEST_F(StatusPageTest, SaysThatThereIsNothing) {
   hooks_.snapshot = [] { return testing::IdleSnapshot(); };
   Start();

@@ -538,7 +538,7 @@ TEST_F(ModelLoop, SeedsOfExperienceGoOnWhileTheGeneratorIsWaitedFor) {
   loop.experience.answer.samples.clear();
   Answer(
       core::AgentRole::kGenerator, "",
-      R"({"method": "rewrite", "why": "w", "evidence": [{"field": "launches", "value": 1}], "expected": [], "summary": "adds a line",
+      R"({"method": "rewrite", "why": "w", "kernels": [], "evidence": [{"field": "launches", "value": 1}], "expected": [], "summary": "adds a line",
             "functions": [], "lines": [{"first": 2, "last": 1, "text": "// quick"}], "parameters": []})");
   EXPECT_NEAR(Run().result.gain, 3, 1e-9);
   EXPECT_EQ(loop.judge.quick.size(), 2u);
