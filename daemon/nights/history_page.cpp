@@ -59,9 +59,13 @@ std::string FindingItem(const Finding& f) {
   std::string out =
       fmt::format("<li><span class=\"bad-text\">{}</span>, {}, {}: {}", Percent(f), report::EscapeHtml(Name(f.cause)),
                   report::EscapeHtml(f.time.substr(0, 10)), report::EscapeHtml(f.message));
-  if (!f.commit.empty())
-    out += fmt::format("<br><code>{}</code> {}{}", report::EscapeHtml(f.commit.substr(0, 12)),
-                       report::EscapeHtml(f.subject), f.confirmed ? "" : " <span class=\"soft\">(uncertain)</span>");
+  if (!f.commit.empty()) {
+    const std::string commit = f.commit.substr(0, 12);
+    const bool named = f.message.find(commit) != std::string::npos;
+    out += fmt::format("<br>{}<span class=\"soft\">{}{}</span>",
+                       named ? "" : "<code>" + report::EscapeHtml(commit) + "</code> ", report::EscapeHtml(f.subject),
+                       f.confirmed ? "" : " (uncertain)");
+  }
   return out + "</li>\n";
 }
 

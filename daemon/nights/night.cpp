@@ -177,7 +177,7 @@ Finding DriftFinding(const History& history, const NightInput& input, const std:
     };
     finding.from = text(before->key);
     finding.to = text(input.key);
-    why = fmt::format("since {} -> {}; the code is the same", finding.from, finding.to);
+    why = fmt::format("since {} → {}; the code is the same", finding.from, finding.to);
   } else if (before != nullptr && before->mhz > 0 && worst.time->mhz > 0 &&
              std::abs(worst.time->mhz / before->mhz - 1) > kClockChange) {
     why += fmt::format("; but the clock changed from {:.0f} to {:.0f} MHz", before->mhz, worst.time->mhz);

@@ -88,7 +88,7 @@ nights::EntryHistory Sample() {
   driver.case_name = "N=8192,C=50257";
   driver.log_ratio = std::log(1.05);
   driver.message =
-      "case N=8192,C=50257 takes 5.0 % more time than its level of 30 nights, since driver 575.51.03 -> driver "
+      "case N=8192,C=50257 takes 5.0 % more time than its level of 30 nights, since driver 575.51.03 → driver "
       "580.159.04; the code is the same";
   history.findings.push_back(driver);
   code.id = "3";
