@@ -111,7 +111,7 @@ std::string GainSentence(const Explanation& e, const Provenance& p) {
   size_t counted = 0;
   for (const auto& row : e.cases) counted += row.weight > 0 ? 1 : 0;
   std::string out = fmt::format("**{} faster**, {}", FormatGain(e.gain), EscapeMarkdown(DevicePhrase(e), 100));
-  if (e.before_us > 0) out += ": " + FormatTimes({e.before_us, e.after_us});
+  if (e.before_us > 0) out += ": " + Breakable(FormatTimes({e.before_us, e.after_us}));
   std::vector<std::string> how;
   if (e.interval) how.push_back("95 % interval " + FormatInterval(*e.interval));
   if (counted > 1)
@@ -144,15 +144,9 @@ std::string ProgramNote(const Explanation& e) {
 
 std::string CaseTable(const Explanation& e, size_t max_rows) {
   if (e.cases.empty()) return {};
-  const bool intervals =
-      std::any_of(e.cases.begin(), e.cases.end(), [](const CaseRow& row) { return row.timing.has_value(); });
   const bool errors = BitIdentical(e).has_value();
-  std::string out = fmt::format("| shape | before\u00a0→ after | {} |{}\n|:--|--:|--:|{}\n",
-                                e.modelled  ? "speedup, modelled"
-                                : intervals ? "speedup (95\u00a0%)"
-                                            : "speedup",
+  std::string out = fmt::format("| shape | before\u00a0→ after | {} |{}\n|:--|--:|--:|{}\n", SpeedupHeading(e),
                                 errors ? " max error / allowed |" : "", errors ? "--:|" : "");
-  bool verified_only = false, sampled = false;
   // Slower rows are never the ones that are omitted.
   std::vector<const CaseRow*> rows;
   for (const auto& row : e.cases) rows.push_back(&row);
@@ -161,17 +155,11 @@ std::string CaseTable(const Explanation& e, size_t max_rows) {
     rows.resize(max_rows);
   }
   for (const CaseRow* row : rows) {
-    verified_only = verified_only || !(row->weight > 0);
-    sampled = sampled || row->sampled;
-    out += fmt::format("| {}{}{}{} | {} | {} |{}\n", EscapeMarkdown(row->name, 80), WeightWords(e, *row),
-                       row->sampled ? " ¹" : "", row->weight > 0 ? "" : " ²",
+    out += fmt::format("| {}{}{} | {} | {} |{}\n", EscapeMarkdown(row->name, 80), WeightWords(e, *row), CaseMarks(*row),
                        Breakable(FormatTimes({row->before_us, row->after_us})), Breakable(SpeedupCell(*row)),
                        errors ? " " + Breakable(ErrorWords(*row)) + " |" : "");
   }
-  std::vector<std::string> notes;
-  if (sampled) notes.emplace_back("¹ counted on a part of its blocks, and scaled up");
-  if (verified_only) notes.emplace_back("² checked, but not part of the gain");
-  if (!notes.empty()) out += fmt::format("\n<sub>{}</sub>\n", fmt::join(notes, " · "));
+  if (const std::string notes = CaseNotes(rows); !notes.empty()) out += fmt::format("\n<sub>{}</sub>\n", notes);
   return out + LeftOut(e.cases.size() - rows.size(), "shape", e);
 }
 
@@ -182,7 +170,7 @@ std::string RenderSpeedupReasons(const Explanation& e, size_t max_steps, size_t 
     const TakenStep& step = e.steps[i];
     out += fmt::format("{}. {}{}{}: {}\n", i + 1, CodeSpan(step.method),
                        step.parameters.empty() ? "" : " (" + EscapeMarkdown(step.parameters, 80) + ")",
-                       StepTimes(e, step), EscapeMarkdown(CauseText(step), 3 * max_bytes));
+                       EscapeMarkdown(StepTimes(e, step)), EscapeMarkdown(CauseText(step), 3 * max_bytes));
     if (!step.does.empty()) out += fmt::format("   <br>What it does: {}.\n", EscapeMarkdown(step.does, max_bytes));
     out += CounterTable(step.counters, e.modelled);
   }

@@ -161,18 +161,50 @@ PlanParts PartsOf(std::string_view plan) {
   return {std::move(reason), FactWords(cited) + (second.empty() ? "" : "; " + FactWords(second))};
 }
 
+// "Warps wait for memory: " of "round 2, restrict_readonly: Warps wait for memory: Tell the compiler that ..."
+std::string DiagnosisOf(const std::string& reason) {
+  constexpr std::string_view kBehind = ": ";
+  const size_t begin = reason.find(kBehind);
+  if (begin == std::string::npos) return {};
+  const size_t end = reason.find(kBehind, begin + kBehind.size());
+  return end == std::string::npos ? std::string() : reason.substr(begin + kBehind.size(), end - begin);
+}
+
 }  // namespace
 
 std::vector<std::string> PlanLines(const Explanation& e) {
   std::vector<std::string> lines;
-  std::string last;
+  std::string last, last_diagnosis;
   for (const std::string& plan : e.plans) {
     PlanParts parts = PartsOf(plan);
     const bool said = parts.facts.empty() || parts.facts == last;
-    lines.push_back(parts.reason + (said ? "" : " (" + parts.facts + ")"));
+    std::string diagnosis = DiagnosisOf(parts.reason), line = parts.reason;
+    if (!diagnosis.empty() && diagnosis == last_diagnosis) line.erase(line.find(diagnosis), diagnosis.size());
+    lines.push_back(line + (said ? "" : " (" + parts.facts + ")"));
     last = std::move(parts.facts);
+    last_diagnosis = std::move(diagnosis);
   }
   return lines;
+}
+
+std::string_view SpeedupHeading(const Explanation& e) {
+  if (e.modelled) return "speedup, modelled";
+  const bool intervals =
+      std::any_of(e.cases.begin(), e.cases.end(), [](const CaseRow& row) { return row.timing.has_value(); });
+  return intervals ? "speedup (95\u00a0%)" : "speedup";
+}
+
+std::string CaseMarks(const CaseRow& row) {
+  return std::string(row.sampled ? " ¹" : "") + (row.weight > 0 ? "" : " ²");
+}
+
+std::string CaseNotes(const std::vector<const CaseRow*>& rows) {
+  std::string notes;
+  const auto any = [&](auto is) { return std::any_of(rows.begin(), rows.end(), is); };
+  if (any([](const CaseRow* row) { return row->sampled; })) notes = "¹ counted on a part of its blocks, and scaled up";
+  if (any([](const CaseRow* row) { return !(row->weight > 0); }))
+    notes += std::string(notes.empty() ? "" : " · ") + "² checked, but not part of the gain";
+  return notes;
 }
 
 std::string RoundCell(const AttemptRow& attempt) {

@@ -25,8 +25,12 @@ std::string_view CarriedNote(const Explanation& explanation);
 double SearchedFromUs(const Explanation& explanation);
 std::string StepTimes(const Explanation& explanation, const TakenStep& step);  // ", 100 → 65.9 µs"; "" if not known
 // Each plan's reason with the first two facts that it cites in parentheses, in words and without their numbers; once
-// for plans one after the other that cite the same.
+// for plans one after the other that cite the same, as the diagnosis for those that share it.
 std::vector<std::string> PlanLines(const Explanation& explanation);
+std::string_view SpeedupHeading(const Explanation& explanation);  // of a table of cases
+// " ¹ ²" behind a case's name, and what they mean, below the table; "" if there are none.
+std::string CaseMarks(const CaseRow& row);
+std::string CaseNotes(const std::vector<const CaseRow*>& rows);
 std::string RoundCell(const AttemptRow& attempt);  // "2"; "–" where the round does not count
 std::string OutcomeWords(AttemptOutcome outcome);  // "wrong result"
 // "new base", "verified, not taken", "wrong result", "same as round 1"

@@ -48,10 +48,26 @@ std::string EscapedStart(std::string_view text, size_t& at) {
   return std::string(text.substr(0, digits)) + "\\" + text[digits];
 }
 
+// Whether the space there stands between a number and its unit.
+bool IsBeforeUnit(std::string_view text, size_t at) {
+  if (at == 0 || !IsDigit(text[at - 1])) return false;
+  const std::string_view behind = text.substr(at + 1);
+  for (const std::string_view unit : {"%", "µs", "ms"})
+    if (behind.starts_with(unit) && (behind.size() == unit.size() || !IsLetter(behind[unit.size()]))) return true;
+  return false;
+}
+
 }  // namespace
 
+std::string KeepUnits(std::string_view text) {
+  std::string out;
+  for (size_t at = 0; at < text.size(); ++at)
+    out += text[at] == ' ' && IsBeforeUnit(text, at) ? "\u00a0" : std::string(1, text[at]);
+  return out;
+}
+
 std::string EscapeMarkdown(std::string_view text, size_t max_bytes) {
-  const std::string clean = Trimmed(base::CleanText(text, max_bytes));
+  const std::string clean = KeepUnits(Trimmed(base::CleanText(text, max_bytes)));
   size_t at = 0;
   std::string out = EscapedStart(clean, at);
   for (; at < clean.size(); ++at) {

@@ -8,8 +8,10 @@
 
 namespace warpwright::report {
 
-// One line of inline text: every character that Markdown or HTML could read is escaped; @name, #1, GH-1, owner/name#1,
-// URLs and a leading quick action (`/close`) are broken. Longer text is cut with an ellipsis.
+// With spaces that do not break between numbers and their units, as in "31.2 %" and "2.28 ms".
+std::string KeepUnits(std::string_view text);
+// One line of inline text, with KeepUnits: every character that Markdown or HTML could read is escaped; @name, #1,
+// GH-1, owner/name#1, URLs and a leading quick action (`/close`) are broken. Longer text is cut with an ellipsis.
 std::string EscapeMarkdown(std::string_view text, size_t max_bytes = 500);
 std::string EscapeHtml(std::string_view text, size_t max_bytes = 20'000);
 // A code span or block whose fence is longer than any run of backticks in the text.

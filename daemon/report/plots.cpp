@@ -14,7 +14,7 @@
 namespace warpwright::report {
 namespace {
 
-constexpr double kWidth = 720, kHeight = 300, kLeft = 56, kRight = 16, kTop = 16, kBottom = 44;
+constexpr double kWidth = 560, kHeight = 280, kLeft = 56, kRight = 16, kTop = 16, kBottom = 44;
 constexpr double kCharacter = 7.6;  // of a label: at most, in the mean
 
 std::string Open(double width, double height, std::string_view title, std::string_view css = "plot") {

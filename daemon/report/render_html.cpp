@@ -29,7 +29,8 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; } th, td 
         vertical-align: top; } th { color: var(--soft); font-weight: 600; } .num { text-align: right; }
 .badge { display: inline-block; border: 1px solid var(--rule); border-radius: 12px; padding: 1px 10px; margin-right: 6px; font-size: 13px; }
 .good-text { color: var(--good); } .bad-text { color: var(--bad); }
-svg { width: 100%; height: auto; min-width: 560px; } svg.tree { min-width: 900px; } svg text.label { font-size: 12px; fill: var(--soft); } svg text.strong { fill: var(--ink); font-weight: 600; }
+.small { font-size: 13px; } .note { min-width: 16em; }
+svg { width: 100%; height: auto; min-width: 540px; max-width: 760px; } svg.tree { min-width: 960px; max-width: none; } svg text.label { font-size: 12px; fill: var(--soft); } svg text.strong { fill: var(--ink); font-weight: 600; }
 .grid { stroke: var(--rule); stroke-width: 0.6; } .axis { stroke: var(--soft); } .original { stroke: var(--soft); stroke-dasharray: 4 4; }
 .base { fill: none; stroke: var(--good); stroke-width: 2; } .roof { stroke: var(--roof); stroke-width: 2; } .edge { stroke: var(--rule); }
 circle.good { fill: var(--good); } circle.bad { fill: var(--bad); } circle.plain { fill: var(--plain); } circle.neutral { fill: var(--soft); }
@@ -66,19 +67,17 @@ std::string Summary(const Explanation& e) {
 
 std::string CaseRows(const Explanation& e) {
   if (e.cases.empty()) return {};
-  std::string out = "<h2>Cases</h2>\n<div class=\"scroll\"><table>\n" +
-                    Row({"shape", Num("before → after"), Num(e.modelled ? "speedup, modelled" : "speedup"),
-                         Num("max error / allowed")},
-                        "th");
+  std::string out =
+      "<h2>Cases</h2>\n<div class=\"scroll\"><table>\n" +
+      Row({"shape", Num("before → after"), Num(std::string(SpeedupHeading(e))), Num("max error / allowed")}, "th");
+  std::vector<const CaseRow*> rows;
   for (const auto& c : e.cases) {
-    std::string notes =
-        c.sampled ? " <span class=\"soft\">(counted on a part of its blocks, and scaled up)</span>" : "";
-    if (!(c.weight > 0)) notes += " <span class=\"soft\">(checked, not part of the gain)</span>";
-    out += Row({EscapeHtml(c.name + WeightWords(e, c)) + notes, Num(FormatTimes({c.before_us, c.after_us})),
+    rows.push_back(&c);
+    out += Row({EscapeHtml(c.name + WeightWords(e, c)) + CaseMarks(c), Num(FormatTimes({c.before_us, c.after_us})),
                 Num(SpeedupWords(c)), Num(ErrorWords(c))});
   }
-  const std::string uncompared = PlainNotCompared(e);
-  return out + "</table></div>\n" +
+  const std::string uncompared = PlainNotCompared(e), notes = CaseNotes(rows);
+  return out + "</table></div>\n" + (notes.empty() ? "" : "<p class=\"soft small\">" + notes + "</p>\n") +
          (uncompared.empty() ? "" : "<p><strong>" + EscapeHtml(uncompared) + "</strong></p>\n");
 }
 
@@ -89,17 +88,18 @@ std::string StepList(const Explanation& e) {
   for (const TakenStep& step : e.steps) {
     out += "<li><code>" + EscapeHtml(step.method) + "</code>" +
            (step.parameters.empty() ? "" : " (" + EscapeHtml(step.parameters) + ")") + EscapeHtml(StepTimes(e, step)) +
-           ": " + EscapeHtml(CauseText(step));
+           ": " + EscapeHtml(KeepUnits(CauseText(step)));
     if (!step.does.empty()) out += "<br><span class=\"soft\">What it does: " + EscapeHtml(step.does) + ".</span>";
     if (!step.counters.empty()) {
-      out += "\n<div class=\"scroll\"><table>\n" + Row({"counter", Num("before"), Num("after"), ""}, "th");
+      out += "\n<div class=\"scroll\"><table>\n" +
+             Row({e.modelled ? "counter (simulated)" : "counter", Num("before → after"), ""}, "th");
       for (const CounterRow& c : step.counters) {
         const std::string_view unit = core::UnitOf(c.name);
         const std::string_view css = c.move == CounterMove::kBetter  ? "good-text"
                                      : c.move == CounterMove::kWorse ? "bad-text"
                                                                      : "soft";
-        out += Row({EscapeHtml(FieldWords(c.name)), Num(core::FormatQuantity(c.before, unit)),
-                    Num(core::FormatQuantity(c.after, unit)),
+        out += Row({EscapeHtml(FieldWords(c.name)),
+                    Num(core::FormatQuantity(c.before, unit) + " → " + core::FormatQuantity(c.after, unit)),
                     fmt::format("<span class=\"{}\">{}</span>", css, Name(c.move))});
       }
       out += "</table></div>\n";
@@ -125,7 +125,8 @@ std::string AttemptTable(const Explanation& e) {
                 EscapeHtml(a.method) +
                     (a.parameters.empty() ? "" : "<br><span class=\"soft\">" + EscapeHtml(a.parameters) + "</span>") +
                     (by.empty() ? "" : "<br><span class=\"soft\">by the " + EscapeHtml(by) + "</span>"),
-                result, Num(a.gain ? FormatGain(*a.gain) : ""), EscapeHtml(NoteOf(e.attempts, i), 600)});
+                result, Num(a.gain ? FormatGain(*a.gain) : ""),
+                "<div class=\"note\">" + EscapeHtml(NoteOf(e.attempts, i), 600) + "</div>"});
   }
   return out + "</table></div>\n";
 }
@@ -146,7 +147,12 @@ std::string RenderHtml(const Explanation& e) {
   out += "<meta name=\"color-scheme\" content=\"light dark\"><title>warpwright: " + EscapeHtml(e.kernel) +
          "</title>\n<style>" + std::string(kStyle) + "</style></head><body>\n";
   out += Summary(e) + (e.computes ? FormulaHtml(*e.computes) : "") + CaseRows(e) + StepList(e);
-  if (!e.attempts.empty()) out += "<h2>Gain by round</h2>\n<div class=\"scroll\">" + GainPlot(e) + "</div>\n";
+  if (!e.attempts.empty())
+    out +=
+        "<h2>Gain by round</h2>\n<div class=\"scroll\">" + GainPlot(e) +
+        "</div>\n<p class=\"soft small\">Each dot is an attempt: green was taken, blue was verified and not taken, red "
+        "failed or was refused, grey does not apply. The line is the best version so far, the dashed one the "
+        "original.</p>\n";
   if (const std::string roofline = RooflinePlot(e); !roofline.empty())
     out += "<h2>Roofline</h2>\n<div class=\"scroll\">" + roofline + "</div>\n";
   if (!e.attempts.empty()) out += AttemptTable(e);

@@ -52,7 +52,7 @@ std::string PlainHeadline(const Explanation& e) {
 std::string PlainCases(const Explanation& e, size_t columns) {
   if (e.cases.empty()) return {};
   std::vector<std::vector<std::string>> rows = {
-      {"shape", "before", "after", e.modelled ? "modelled speedup" : "speedup", "max error / allowed"}};
+      {"shape", "before", "after", std::string(SpeedupHeading(e)), "max error / allowed"}};
   for (const CaseRow& c : e.cases)
     rows.push_back({Plain(c.name, 60) + WeightWords(e, c) + (c.weight > 0 ? "" : " (checked only)"),
                     FormatMicroseconds(c.before_us), FormatMicroseconds(c.after_us), SpeedupWords(c), ErrorWords(c)});

@@ -19,7 +19,9 @@ TEST_P(Escapes, LeaveNothingActive) { EXPECT_EQ(report::EscapeMarkdown(GetParam(
 INSTANTIATE_TEST_SUITE_P(
     All, Escapes,
     ::testing::Values(
-        EscapeRow{"plain text.", "plain text."}, EscapeRow{"<img src=x>", "&lt;img src=x&gt;"},
+        EscapeRow{"plain text.", "plain text."},
+        EscapeRow{"31.2 % in 2.28 ms, 5 µs", "31.2\u00a0% in 2.28\u00a0ms, 5\u00a0µs"},
+        EscapeRow{"8 % 4 is 0, 3 msgs", "8\u00a0% 4 is 0, 3 msgs"}, EscapeRow{"<img src=x>", "&lt;img src=x&gt;"},
         EscapeRow{"[a](javascript:x)", "\\[a\\](javascript:x)"},
         EscapeRow{"@octocat fixes #1", "@&#8203;octocat fixes \\#&#8203;1"},
         EscapeRow{"closes GH-7 and gh-8", "closes GH-&#8203;7 and gh-&#8203;8"},

@@ -78,10 +78,13 @@ TEST(Report, HtmlIsGolden) { ExpectGolden("softmax.html", report::RenderHtml(Sam
 TEST(Report, TheTitleIsTheSameEverywhere) {
   const report::Explanation e = Sample();
   const std::string title = "6.25x faster, modelled, on H200 (1.00 ms → 160 µs)";
+  const auto said = [&](const std::string& text) {
+    return text.find(title) != text.npos || text.find(report::KeepUnits(title)) != text.npos;
+  };
   for (const std::string& text :
        {report::RenderText(e), report::RenderMarkdown(e), report::RenderHtml(e), report::RenderCommitMessage(e),
         report::RenderPullRequest(e, {}).title, report::RenderCheck(e, {}).title})
-    EXPECT_NE(text.find(title), std::string::npos) << text;
+    EXPECT_TRUE(said(text)) << text;
   EXPECT_EQ(report::RenderCommitMessage(e).find("->"), std::string::npos);
 }
 
@@ -183,6 +186,30 @@ TEST(Report, FactsOfAPlanFollowItsReason) {
                 "from experience, a: kernels of this kind (a gave 2.5x)",
                 "round 2, c: headroom (62.5 % of the roofline; formula known: yes, headroom: 1.6 (above 1.1))",
                 "round 3, a: no reason"}));
+}
+
+// As where every method of a round is tried for one cause.
+TEST(Report, ADiagnosisIsSaidOnceForPlansThatShareIt) {
+  report::Explanation e;
+  e.plans = {"round 1, a: It is far from the roofline: Walk rows [1]. [1] load_reuse = 3",
+             "round 1, b: It is far from the roofline: Walk tiles", "round 2, c: Loads are narrow: Widen them",
+             "round 3, a: It is far from the roofline: Walk rows"};
+  EXPECT_EQ(report::PlanLines(e),
+            (std::vector<std::string>{"round 1, a: It is far from the roofline: Walk rows (load reuse: 3)",
+                                      "round 1, b: Walk tiles", "round 2, c: Loads are narrow: Widen them",
+                                      "round 3, a: It is far from the roofline: Walk rows"}));
+}
+
+// What stands in a table on one page does on the other; notes stand below, where a phone has room for them.
+TEST(Report, PagesAndBodiesHaveTheSameTables) {
+  report::Explanation e = Sample();
+  e.cases.back().weight = 0;
+  const std::string page = report::RenderHtml(e), body = report::RenderMarkdown(e);
+  for (const char* part : {"speedup, modelled", " ¹", "¹ counted on a part of its blocks, and scaled up",
+                           "² checked, but not part of the gain", "counter (simulated)"}) {
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+    EXPECT_NE(body.find(part), std::string::npos) << part;
+  }
 }
 
 TEST(Report, FieldsAreWordsWithoutTheirUnit) {
