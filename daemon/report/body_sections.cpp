@@ -104,7 +104,7 @@ std::string VerdictCell(const AttemptRow& attempt) {
 }  // namespace
 
 std::string Folded(const std::string& title, const std::string& body) {
-  return "<details>\n<summary>" + EscapeHtml(title, 200) + "</summary>\n\n" + body + "\n</details>\n";
+  return "<details>\n<summary>" + EscapeHtml(KeepUnits(title), 200) + "</summary>\n\n" + body + "\n</details>\n";
 }
 
 std::string GainSentence(const Explanation& e, const Provenance& p) {

@@ -201,9 +201,10 @@ std::string CaseMarks(const CaseRow& row) {
 std::string CaseNotes(const std::vector<const CaseRow*>& rows) {
   std::string notes;
   const auto any = [&](auto is) { return std::any_of(rows.begin(), rows.end(), is); };
-  if (any([](const CaseRow* row) { return row->sampled; })) notes = "¹ counted on a part of its blocks, and scaled up";
+  if (any([](const CaseRow* row) { return row->sampled; }))
+    notes = "¹\u00a0counted on a part of its blocks, and scaled up";
   if (any([](const CaseRow* row) { return !(row->weight > 0); }))
-    notes += std::string(notes.empty() ? "" : " · ") + "² checked, but not part of the gain";
+    notes += std::string(notes.empty() ? "" : " · ") + "²\u00a0checked, but not part of the gain";
   return notes;
 }
 

@@ -205,8 +205,8 @@ TEST(Report, PagesAndBodiesHaveTheSameTables) {
   report::Explanation e = Sample();
   e.cases.back().weight = 0;
   const std::string page = report::RenderHtml(e), body = report::RenderMarkdown(e);
-  for (const char* part : {"speedup, modelled", " ¹", "¹ counted on a part of its blocks, and scaled up",
-                           "² checked, but not part of the gain", "counter (simulated)"}) {
+  for (const char* part : {"speedup, modelled", " ¹", "¹\u00a0counted on a part of its blocks, and scaled up",
+                           "²\u00a0checked, but not part of the gain", "counter (simulated)"}) {
     EXPECT_NE(page.find(part), std::string::npos) << part;
     EXPECT_NE(body.find(part), std::string::npos) << part;
   }
