@@ -47,6 +47,8 @@ std::string Row(std::initializer_list<std::string> cells, std::string_view tag =
 // Marks a cell as a number, which is right-aligned and broken only where Breakable does.
 std::string Num(const std::string& text) { return "\x01" + EscapeHtml(Breakable(text)); }
 
+std::string Strong(const std::string& number) { return "\x01<strong>" + number.substr(1) + "</strong>"; }
+
 std::string Summary(const Explanation& e) {
   std::string out = "<h1>" + EscapeHtml(e.kernel);
   out += e.outcome == core::TaskOutcome::kImproved
@@ -74,7 +76,7 @@ std::string CaseRows(const Explanation& e) {
   for (const auto& c : e.cases) {
     rows.push_back(&c);
     out += Row({EscapeHtml(c.name + WeightWords(e, c)) + CaseMarks(c), Num(FormatTimes({c.before_us, c.after_us})),
-                Num(SpeedupWords(c)), Num(ErrorWords(c))});
+                IsSlower(c) ? Strong(Num(SpeedupWords(c))) : Num(SpeedupWords(c)), Num(ErrorWords(c))});
   }
   const std::string uncompared = PlainNotCompared(e), notes = CaseNotes(rows);
   return out + "</table></div>\n" + (notes.empty() ? "" : "<p class=\"soft small\">" + notes + "</p>\n") +

@@ -54,6 +54,11 @@ TEST(PullRequest, BodiesAreGolden) {
   ExpectGolden("pull-request-huge.md", report::RenderPullRequest(HugeExplanation(), MeasuredProvenance()).body);
 }
 
+// The page of the same kernel, with intervals and a case that became slower.
+TEST(Report, PageOfAMeasuredGainIsGolden) {
+  ExpectGolden("layernorm-measured.html", report::RenderHtml(MeasuredLayerNorm()));
+}
+
 TEST(PullRequest, TitlesSayGainDeviceAndTimes) {
   EXPECT_EQ(report::RenderPullRequest(MeasuredLayerNorm(), {}).title,
             "perf(layernorm): 1.64x faster on H200 (100 → 61.1 µs)");
