@@ -66,9 +66,11 @@ try {
     for (const theme of ['light', 'dark']) problems += await takePicture(`${prefix}-${device}-${theme}.png`, width, theme);
 } finally {
   clearTimeout(limit);
+  // It ends its own processes, which write to the profile; the last of them may be a moment later.
   const ended = new Promise((resolve) => chromium.on('exit', resolve));
-  chromium.kill();
+  sessionId = undefined;
+  ask('Browser.close').catch(() => chromium.kill());
   await ended;
-  rmSync(profile, {recursive: true, force: true, maxRetries: 5});
+  rmSync(profile, {recursive: true, force: true, maxRetries: 20, retryDelay: 100});
 }
 process.exit(problems ? 1 : 0);

@@ -36,7 +36,9 @@ void AddRegressions(const JobSnapshot& job, report::DashboardInput& input) {
   for (const std::string& line : lines) {
     report::DashboardJob shown = ShowOnDashboard(job);
     shown.kernel = line.substr(0, line.find_first_of(" :"));
-    shown.reason = line.substr(std::min(line.size(), shown.kernel.size() + 1));
+    // What is behind "softmax (code): ", which names the cause as well.
+    const size_t colon = line.find(": ");
+    shown.reason = colon == std::string::npos ? "" : line.substr(colon + 2);
     input.regressed.push_back(std::move(shown));
   }
 }
