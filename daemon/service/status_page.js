@@ -39,6 +39,8 @@ function svg(tag, attributes = {}, ...children) {
 }
 // Untrusted text, isolated from its surroundings regardless of its direction.
 const outside = (text) => el('bdi', {}, text);
+// A night's message has a line for each kernel that became slower.
+const lines = (text) => text.split('\n').map((line, i) => [i > 0 ? el('br') : null, outside(line)]);
 // Of one kernel, or of all of them.
 const subject = (job) => job.kernel ? outside(job.kernel) : job.kind === 'nightly' ? 'nightly run' : 'all kernels';
 
@@ -271,7 +273,7 @@ function historyRow(job) {
   const shown = openJobs.has(job.id);
   const button = job.has_trajectory ? el('button', {type: 'button', id: `show-${job.id}`, 'data-job': job.id, 'aria-expanded': shown}, shown ? 'Hide' : 'Show', el('span', {class: 'hidden'}, ` what was tried for ${job.kernel}`)) : '';
   const where = job.pull_request_url ? link(job.pull_request_url, 'pull request') : job.branch ? el('span', {class: 'mono'}, outside(job.branch)) : '';
-  const rows = [[[subject(job), el('span', {class: 'sub'}, outside(job.repository))], [pill(job.outcome, kOutcomes[job.outcome] ?? job.outcome), job.message ? el('span', {class: 'sub'}, outside(job.message)) : null],
+  const rows = [[[subject(job), el('span', {class: 'sub'}, outside(job.repository))], [pill(job.outcome, kOutcomes[job.outcome] ?? job.outcome), job.message ? el('span', {class: 'sub'}, lines(job.message)) : null],
                  gain, where, ago(job.finished), button]];
   if (shown) rows.push({nested: el('div', {class: 'box'}, trajectoryView(job, 64))});
   return rows;
