@@ -132,7 +132,7 @@ TEST_F(ModelLoop, TheBuiltInPlansComeFirstAndTheTaskWaitsForTheRest) {
   EXPECT_EQ(waiting.result.message, "1 question waits for an answer: " + waiting.pending[0].substr(0, 12));
   const std::string prompt = llm::RenderPrompt(desk->questions.at(waiting.pending[0]));
   EXPECT_NE(prompt.find("// fast"), std::string::npos) << "the question is about the best version so far";
-  EXPECT_NE(prompt.find("| original | fast |  | 2 |"), std::string::npos) << prompt;
+  EXPECT_NE(prompt.find("| original | fast |  | 2.00x |"), std::string::npos) << prompt;
   EXPECT_FALSE(loop.View().task.result);
 
   // Run again without an answer: nothing moves, nothing is judged.
@@ -379,7 +379,7 @@ TEST_F(ModelLoop, WhatIsMendedIsTheVersionThatWasRejected) {
   Run();
   Answer(kOptimizer, "Method: other_way", ChangeOf("more"));
   Run();
-  Answer(kPlanner, "| 2 |", R"({"none": "nothing is left", "plans": []})");
+  Answer(kPlanner, "| 2.00x |", R"({"none": "nothing is left", "plans": []})");
   Run();
   Answer(kRepairer, "// more", abandons);
   Run();
