@@ -194,12 +194,12 @@ class Fleet:
     def sample(self):
         status = dict(line.split(":", 1) for line in Path(f"/proc/{self.daemon.pid}/status").read_text().splitlines())
         sizes = {}
-        for path in self.state.rglob("*"):
-            try:
-                if path.is_file():
+        for folder, _, names in os.walk(self.state):  # passes over what is removed meanwhile
+            for path in (Path(folder) / name for name in names):
+                try:
                     sizes[path] = path.stat().st_blocks * 512
-            except FileNotFoundError:
-                pass
+                except FileNotFoundError:
+                    pass
         def of(*names):
             return sum(size for path, size in sizes.items() if path.name in names) // 1024
         mirrors = sum(size for path, size in sizes.items() if "mirror.git" in path.parts) // 1024
