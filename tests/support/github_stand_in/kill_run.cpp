@@ -93,11 +93,15 @@ class KillRun {
     expect("pull requests", dump.at("pulls").size(), 1);
     expect("dashboards", dump.at("issues").size(), 1);
     expect("comments", dump.at("comments").size(), 0);
+    for (const json& comment : dump.at("comments"))
+      wrong_.push_back("comment: " + comment.at("body").get<std::string>());
     expect("commit statuses", dump.at("statuses").size(), 0);
     std::map<std::string, int> checks;
     for (const json& check : dump.at("checks")) ++checks[check.at("head_sha")];
     for (const std::string& commit : commits_)
       if (checks[commit] != 1) wrong_.push_back(fmt::format("{} checks of {}", checks[commit], commit));
+    for (const json& check : dump.at("checks"))
+      if (checks[check.at("head_sha")] != 1) wrong_.push_back("check: " + check.dump().substr(0, 600));
     expect("commits with checks", checks.size(), commits_.size());
 
     const auto refs = ReadRefs(kit_.hub().GitFolder(DaemonKit::kRepository));
