@@ -76,7 +76,8 @@ class Store {
   // the remaining range stays an event.
   Result<Detected> FinishEvent(const Event& event, const std::vector<NewJob>& jobs);
   // A job of kind kCarry onto `event`'s commit for the result of the job `published`. False: work on the kernel is
-  // unfinished, the same was done, or a later version of the kernel itself was judged.
+  // unfinished, the same was done, a later version of the kernel itself was judged, or a commit on that ref waits for
+  // its detection.
   Result<bool> QueueCarry(const Event& event, const NewJob& job, int64_t published);
   // Retried later, at most `tries` attempts in total; then it is dropped and counted.
   Status EventFailed(int64_t event, const std::string& error, int tries);

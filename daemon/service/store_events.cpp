@@ -228,7 +228,10 @@ Result<bool> Store::QueueCarry(const Event& event, const NewJob& job, int64_t pu
         "'done' AND content_key <> (SELECT content_key FROM jobs WHERE repository = ? AND kernel = ? AND kind = "
         "'optimize' AND id <= ? ORDER BY id DESC LIMIT 1)",
         event.repository, job.kernel, published, event.repository, job.kernel, published);
-    if (busy_or_done > 0 || later > 0 || s.WaitingJobs() >= s.limits.queue) return false;
+    // Of a commit that nobody has looked into yet, it is not known whether the entry itself is another one.
+    const int64_t unseen =
+        s.Number("SELECT count(*) FROM events WHERE repository = ? AND ref = ?", event.repository, event.ref);
+    if (busy_or_done > 0 || later > 0 || unseen > 0 || s.WaitingJobs() >= s.limits.queue) return false;
     s.InsertJob(event, job, JobState::kQueued);
     s.TouchDashboard(event.repository);
     return true;

@@ -101,7 +101,8 @@ class KillRun {
     for (const std::string& commit : commits_)
       if (checks[commit] != 1) wrong_.push_back(fmt::format("{} checks of {}", checks[commit], commit));
     for (const json& check : dump.at("checks"))
-      if (checks[check.at("head_sha")] != 1) wrong_.push_back("check: " + check.dump().substr(0, 600));
+      if (checks[check.at("head_sha")] != 1 || check.value("conclusion", "") != "success")
+        wrong_.push_back("check: " + check.dump().substr(0, 600));
     expect("commits with checks", checks.size(), commits_.size());
 
     const auto refs = ReadRefs(kit_.hub().GitFolder(DaemonKit::kRepository));

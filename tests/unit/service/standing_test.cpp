@@ -98,6 +98,21 @@ TEST_F(Standing, AConflictBesideTheKernelIsCarriedOver) {
   EXPECT_NE(Status().find(world.RemoteTip("main").substr(0, 12)), std::string::npos) << Status();
 }
 
+// Started again between the look that saw the commit and its detection: the kernel itself may be another one there.
+TEST_F(Standing, ACommitThatWaitsForItsDetectionIsNothingToCarryOnto) {
+  world.Push("softmax", "// softmax 3\n");
+  const auto moved = world.pipeline->Poll(World::kName);
+  ASSERT_TRUE(moved && *moved);
+  const std::atomic<bool> never{false};
+  ASSERT_TRUE(world.pipeline->Reconcile(never));
+  const auto ran = world.pipeline->RunNextJob("sim:h200");  // another thread's
+  EXPECT_TRUE(ran && !*ran);
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 2u);
+  EXPECT_FALSE(world.runner.runs.back().starts_with("carry")) << world.runner.runs.back();
+  EXPECT_EQ(Status(), "");
+}
+
 TEST_F(Standing, WhatMergesIsLeftAlone) {
   world.Push("softmax", "/// far\n///\n///\n///\n// softmax 2\n");
   world.remote.Write("README", "text");
