@@ -43,8 +43,7 @@ Result<std::string> FormulaText(const Situation& at) {
   const size_t each = std::max(kLeastFormulaBytes, kMaxFormulaBytes / segments.size());
   std::string text =
       "What it computes as a whole could not be written as a formula. Of the statements of the original's launcher "
-      "that "
-      "launch kernels these could, for all elements; x' is what x contains afterwards:\n";
+      "that launch kernels these could, for all elements; x' is what x contains afterwards:\n";
   for (const core::SegmentForm& segment : segments) {
     std::string formula =
         fmt::format("Launching statement {}{}:\n", segment.number + 1, PlaceOf(segment.computation, original)) +
