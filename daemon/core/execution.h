@@ -94,6 +94,11 @@ struct ExecuteOptions {
   // Ends before the run: what was recorded and compiled then lies in the caches that all processes share.
   bool build_only = false;
 };
+// A call that will be asked for soon: its launcher may be recorded while another one runs.
+struct UpcomingCall {
+  std::map<std::string, ScalarValue> scalars;
+  std::vector<BufferContent> buffers;  // as they will be, but without content: `repeated_bytes` is their size
+};
 struct ExecuteRequest {
   SourceRef source;
   KernelSpec spec;
@@ -102,6 +107,7 @@ struct ExecuteRequest {
   std::vector<BufferContent> buffers;  // every buffer argument, in the order of the signature
   std::string device;                  // "sim:h200"
   ExecuteOptions options;
+  std::vector<UpcomingCall> upcoming = {};  // of the same source and spec
 };
 struct GuardViolation {
   std::string buffer;

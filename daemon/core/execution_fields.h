@@ -53,6 +53,12 @@ void Describe(V& field, const ExecuteOptions*) {
   field.Sparse("build_only", &T::build_only);
 }
 template <typename V>
+void Describe(V& field, const UpcomingCall*) {
+  using T = UpcomingCall;
+  field("scalars", &T::scalars);
+  field("buffers", &T::buffers);
+}
+template <typename V>
 void Describe(V& field, const ExecuteRequest*) {
   using T = ExecuteRequest;
   field("source", &T::source);
@@ -62,6 +68,7 @@ void Describe(V& field, const ExecuteRequest*) {
   field("buffers", &T::buffers);
   field("device", &T::device);
   field("options", &T::options);
+  field.Sparse("upcoming", &T::upcoming);
 }
 template <typename V>
 void Describe(V& field, const GuardViolation*) {

@@ -35,6 +35,7 @@ Result<RunOutcome> CandidateRuns::Execute(const Trial& trial, const std::vector<
   RunConfiguration setting{.source = &candidate_, .spec = &state_.spec, .c = &trial.c, .device = state_.device};
   if (kind.simulated) setting.device = state_.options.simulator;
   setting.options = OptionsOf(kind);
+  setting.upcoming = UpcomingCalls(state_.spec, kind.later);
   const bool exact = state_.on_simulator() || kind.simulated;
   setting.options.guard_bytes = exact && !kind.guarded ? 0 : state_.options.guard_bytes;
   setting.options.seed = kind.second ? ~trial.seed : trial.seed;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct RunKind {
   bool visibility = false;
   bool simulated = false;                     // on the simulator of a GPU's chip
   std::optional<uint64_t> instructions = {};  // thread instructions, at most
+  std::span<const Trial> later = {};          // the trials after this one
 };
 core::ExecuteOptions OptionsOf(const RunKind& kind);
 

@@ -69,14 +69,23 @@ bool GeneratedShapes::Fits(const core::Case& c, const Budget& budget) const {
   return *bytes <= budget.bytes && work_.InstructionsAt(c).value_or(0) <= static_cast<double>(budget.instructions);
 }
 
-Result<Failure> GeneratedShapes::TryShape(Trial trial, const Budget& budget) {
-  if (!Fits(trial.c, budget)) {
+Result<Failure> GeneratedShapes::TryShapes(std::vector<Trial> trials, const Budget& budget) {
+  std::erase_if(trials, [&](const Trial& trial) {
+    if (Fits(trial.c, budget)) return false;
     state_.Note(fmt::format("{}: not tested with {}: it takes more than {} MiB or {} million thread instructions",
                             Name(trial.check), trial.Describe(), budget.bytes >> 20, budget.instructions / 1'000'000));
-    return Failure();
+    return true;
+  });
+  for (Trial& trial : trials) trial.original_instructions = budget.instructions;
+  for (size_t i = 0; i < trials.size(); ++i) {
+    WW_ASSIGN(Failure failure, TryShape(trials[i], std::span(trials).subspan(i + 1)));
+    if (failure) return failure;
   }
-  trial.original_instructions = budget.instructions;
-  WW_ASSIGN(Failure failure, trials_.Try(trial));
+  return Failure();
+}
+
+Result<Failure> GeneratedShapes::TryShape(const Trial& trial, std::span<const Trial> later) {
+  WW_ASSIGN(Failure failure, trials_.Try(trial, later));
   if (!failure || state_.on_simulator()) return failure;
   WW_ASSIGN(const std::string fault, FaultOfOriginal(trial));
   if (fault.empty()) return failure;
@@ -201,6 +210,7 @@ Result<Failure> GeneratedShapes::Odd(const core::Case& c, VerificationLevel effo
   const Budget budget = OddBudget(c);
   const base::CounterRandom seeds(secret_, 77);
   uint64_t index = 0;
+  std::vector<Trial> trials;
   const auto fits = [&](const core::Case& shape) { return Fits(shape, budget); };
   for (core::Case& odd : OddShapes(state_.spec, c, secret_, effort, fits)) {
     const bool neighbour = index < kNeighbours && effort == VerificationLevel::kFull && HasNarrowAlignment(state_.spec);
@@ -219,17 +229,15 @@ Result<Failure> GeneratedShapes::Odd(const core::Case& c, VerificationLevel effo
       WW_ASSIGN(const bool answers, AnswersWithNumbers(trial));
       if (!answers) continue;
     }
-    WW_ASSIGN(Failure failure, TryShape(trial, budget));
+    trials.push_back(trial);
     // A path for what is aligned more than it need be, or less, is right for even sizes, and loses the rest of others.
+    trial.bare = true;
     for (const Pointers pointers : {Pointers::kLeast, Pointers::kTwice}) {
-      if (failure || !neighbour) break;
       trial.pointers = pointers;
-      trial.bare = true;
-      WW_ASSIGN(failure, TryShape(trial, budget));
+      if (neighbour) trials.push_back(trial);
     }
-    if (failure) return failure;
   }
-  return Failure();
+  return TryShapes(std::move(trials), budget);
 }
 
 Result<Failure> GeneratedShapes::LikeTimed(VerificationLevel effort) {
@@ -242,11 +250,9 @@ Result<Failure> GeneratedShapes::LikeTimed(VerificationLevel effort) {
     if (index == 1)
       for (Trial& trial : PlanTrials(state_.spec, small, secret_, effort))
         if (HasSpecialInputs(trial)) trials.push_back(std::move(trial));
-    for (Trial& trial : trials) {
-      trial.check = core::Check::kOddShape;  // the manifest need not allow such sizes
-      WW_ASSIGN(Failure failure, TryShape(std::move(trial), OddBudget(small)));
-      if (failure) return failure;
-    }
+    for (Trial& trial : trials) trial.check = core::Check::kOddShape;  // the manifest need not allow such sizes
+    WW_ASSIGN(Failure failure, TryShapes(std::move(trials), OddBudget(small)));
+    if (failure) return failure;
   }
   return Failure();
 }
@@ -256,17 +262,17 @@ Result<Failure> GeneratedShapes::TryLong(std::vector<core::Case> shapes, const B
   uint64_t index = 0;
   // Narrow counters overflow where all values are the same.
   const InputVariant equal = VariantApplies(state_.spec) ? InputVariant::kTies : InputVariant::kIntegerEqual;
+  std::vector<Trial> trials;
   for (core::Case& shape : shapes) {
-    const Trial trial{.check = core::Check::kOddShape,
+    const InputVariant variant = index % 2 == 0 ? InputVariant::kFarNeedle : equal;
+    trials.push_back({.check = core::Check::kOddShape,
                       .c = std::move(shape),
-                      .variant = index % 2 == 0 ? InputVariant::kFarNeedle : equal,
+                      .variant = variant,
                       .seed = seeds.Bits(index++),
                       .bare = true,
-                      .sample_instructions = kSampledInstructions};
-    WW_ASSIGN(Failure failure, TryShape(trial, budget));
-    if (failure) return failure;
+                      .sample_instructions = kSampledInstructions});
   }
-  return Failure();
+  return TryShapes(std::move(trials), budget);
 }
 
 Result<Failure> GeneratedShapes::Long(const core::Case& c) {
@@ -312,6 +318,7 @@ Result<Failure> GeneratedShapes::OtherArguments(const core::Case& c, const std::
   const Budget budget = OddBudget(c);
   const base::CounterRandom seeds(secret_, 87);
   uint64_t index = 0;
+  std::vector<Trial> trials;
   for (core::Case& other : OtherIntegers(state_.spec, c)) {
     Trial trial{.check = core::Check::kOtherScalars, .c = std::move(other), .seed = seeds.Bits(index++)};
     if (IsOutsideCodes(c, trial.c)) {  // what is written for none of them, or for a count that is none
@@ -320,31 +327,25 @@ Result<Failure> GeneratedShapes::OtherArguments(const core::Case& c, const std::
       if (!answers) continue;
       trial.bare = false;
     }
-    WW_ASSIGN(Failure failure, TryShape(trial, budget));
-    if (failure) return failure;
+    trials.push_back(std::move(trial));
   }
   std::vector<core::Case> infinite;
   if (state_.spec.special != core::SpecialInputs::kFinite) infinite = WithInfiniteScalars(state_.spec, c);
   for (core::Case& other : infinite) {
-    const Trial trial{
-        .check = core::Check::kOtherScalars, .c = std::move(other), .seed = seeds.Bits(index++), .bare = true};
+    Trial trial{.check = core::Check::kOtherScalars, .c = std::move(other), .seed = seeds.Bits(index++), .bare = true};
     WW_ASSIGN(const bool answers, AnswersWithNumbers(trial));
-    if (!answers) continue;
-    WW_ASSIGN(Failure failure, TryShape(trial, budget));
-    if (failure) return failure;
+    if (answers) trials.push_back(std::move(trial));
   }
-  if (!IntegerVariantApplies(state_.spec)) return Failure();
-  for (const int64_t value : IntegersForNothing(state_.spec, c, numbers_of_original)) {
-    const Trial trial{.check = core::Check::kDistributions,
+  std::vector<int64_t> for_nothing;
+  if (IntegerVariantApplies(state_.spec)) for_nothing = IntegersForNothing(state_.spec, c, numbers_of_original);
+  for (const int64_t value : for_nothing)
+    trials.push_back({.check = core::Check::kDistributions,
                       .c = c,
                       .variant = InputVariant::kIntegerNamed,
                       .seed = seeds.Bits(index++),
                       .named = {static_cast<double>(value)},
-                      .bare = true};
-    WW_ASSIGN(Failure failure, TryShape(trial, budget));
-    if (failure) return failure;
-  }
-  return Failure();
+                      .bare = true});
+  return TryShapes(std::move(trials), budget);
 }
 
 Result<Failure> GeneratedShapes::Unaligned(const core::Case& c) {
@@ -353,21 +354,18 @@ Result<Failure> GeneratedShapes::Unaligned(const core::Case& c) {
   std::vector<core::Case> shapes = AlignedShapes(state_.spec, c, [&](const core::Case& s) { return Fits(s, budget); });
   std::erase_if(shapes, [&](const core::Case& s) { return !state_.oracle.InputsOf({.c = s, .seed = secret_}); });
   if (shapes.empty()) shapes.push_back(c);  // the manifest allows no such sizes
-  for (const core::Case& shape : shapes) {
-    std::vector<Placing> placings = PlacingsOf(state_.spec);
-    placings.push_back({Pointers::kLeast});
-    for (const Placing& placing : placings) {
-      const Trial trial{.check = core::Check::kOddShape,
+  std::vector<Placing> placings = PlacingsOf(state_.spec);
+  placings.push_back({Pointers::kLeast});
+  std::vector<Trial> trials;
+  for (const core::Case& shape : shapes)
+    for (const Placing& placing : placings)
+      trials.push_back({.check = core::Check::kOddShape,
                         .c = shape,
                         .seed = secret_,
                         .pointers = placing.pointers,
                         .unaligned = placing.unaligned,
-                        .bare = true};
-      WW_ASSIGN(Failure failure, TryShape(trial, budget));
-      if (failure) return failure;
-    }
-  }
-  return Failure();
+                        .bare = true});
+  return TryShapes(std::move(trials), budget);
 }
 
 Result<Failure> GeneratedShapes::Counted(const core::Case& c) {
@@ -384,7 +382,7 @@ Result<Failure> GeneratedShapes::Counted(const core::Case& c) {
                       .named = {std::numeric_limits<double>::max()},
                       .bare = true,
                       .sample_instructions = 2 * budget.instructions};
-    WW_ASSIGN(Failure failure, TryShape(trial, budget));
+    WW_ASSIGN(Failure failure, TryShapes({trial}, budget));
     // A tile of products is a thousand times the work of the few that are asked for there.
     if (failure && IsInstructionLimit(*failure)) {
       state_.Note(
@@ -428,17 +426,15 @@ Result<Failure> GeneratedShapes::Decided(const core::Case& c) {
   const auto fits = [&](const core::Case& shape) { return Fits(shape, budget); };
   const base::CounterRandom seeds(secret_, 82);
   uint64_t index = 0;
-  for (core::Case& shape : DecidedShapes(state_.spec, c, decisions, fits)) {
-    const Trial trial{.check = core::Check::kOddShape,
+  std::vector<Trial> trials;
+  for (core::Case& shape : DecidedShapes(state_.spec, c, decisions, fits))
+    trials.push_back({.check = core::Check::kOddShape,
                       .c = std::move(shape),
                       .variant = InputVariant::kBase,
                       .seed = seeds.Bits(index++),
                       .bare = true,
-                      .sample_instructions = kSampledInstructions};
-    WW_ASSIGN(Failure failure, TryShape(trial, budget));
-    if (failure) return failure;
-  }
-  return Failure();
+                      .sample_instructions = kSampledInstructions});
+  return TryShapes(std::move(trials), budget);
 }
 
 Result<Failure> GeneratedShapes::Tiled(const core::Case& c) {

@@ -49,7 +49,9 @@ class GeneratedShapes {
   };
   Budget OddBudget(const core::Case& c) const;
   bool Fits(const core::Case& c, const Budget& budget) const;
-  Result<Failure> TryShape(Trial trial, const Budget& budget);
+  // Those of them that fit, one after the other, up to the first failure.
+  Result<Failure> TryShapes(std::vector<Trial> trials, const Budget& budget);
+  Result<Failure> TryShape(const Trial& trial, std::span<const Trial> later);
   // What it does wrong there; empty: nothing that was seen.
   Result<std::string> FaultOfOriginal(const Trial& trial);
   Result<bool> LeavesItsBuffers(const Trial& trial);

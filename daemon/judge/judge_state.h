@@ -11,6 +11,7 @@
 #include "core/device_name.h"
 #include "judge/ahead.h"
 #include "judge/judge.h"
+#include "judge/one_at_a_time.h"
 #include "judge/oracle.h"
 #include "judge/reference.h"
 
@@ -85,7 +86,7 @@ struct Judge::State {
   const core::KernelSpec spec;
   const core::SourceRef original;
   const std::string device;
-  core::Evaluator& trusted;
+  OneAtATime trusted;
   const JudgeOptions options;
   const ToleranceOverrides leniency;
   Oracle oracle;

@@ -118,6 +118,7 @@ Result<RunOutcome> RunKernel(core::Evaluator& evaluator, const RunConfiguration&
   request.buffers = buffers;
   request.device = setting.device;
   request.options = setting.options;
+  request.upcoming = setting.upcoming;
   WW_ASSIGN(core::ExecuteOutcome outcome, evaluator.Execute(request));
   return std::visit(
       Overload{
@@ -189,18 +190,22 @@ Result<OracleResult> Oracle::Query(const Trial& trial, Depth depth) {
   return QueryNow(trial, depth);
 }
 
-void Oracle::Prefetch(const Trial& trial) {
+void Oracle::Prefetch(std::span<const Trial> later) {
   Settle();
-  if (settings_.prefetches)  // what comes of it is in the cache, or fails again when it is asked for
-    prefetch_ = std::async(std::launch::async, [this, trial] { (void)QueryNow(trial, Depth::kBytes); });
+  if (!settings_.prefetches || later.empty()) return;
+  later = later.first(std::min<size_t>(later.size(), 1 + kMostUpcoming));
+  // What comes of it is in the cache, or fails again when it is asked for.
+  prefetch_ = std::async(std::launch::async, [this, trials = std::vector(later.begin(), later.end())] {
+    (void)QueryNow(trials.front(), Depth::kBytes, std::span(trials).subspan(1));
+  });
 }
 
-Result<OracleResult> Oracle::QueryNow(const Trial& trial, Depth depth) {
+Result<OracleResult> Oracle::QueryNow(const Trial& trial, Depth depth, std::span<const Trial> later) {
   const std::string key = trial.Key();
   if (const OracleResult* known = Find(key)) return Deepened(trial, *known, depth);
   WW_ASSIGN(std::vector<core::BufferContent> inputs,
             MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository, trial.named));
-  WW_ASSIGN(OracleResult answer, Compute(trial, std::move(inputs), true));
+  WW_ASSIGN(OracleResult answer, Compute(trial, std::move(inputs), true, later));
   Remember(key, answer, for_one_candidate_);
   return Deepened(trial, answer, depth);
 }
@@ -374,7 +379,8 @@ void Oracle::Remember(std::string key, OracleResult answer, bool for_one_candida
   }
 }
 
-Result<OracleResult> Oracle::Compute(const Trial& trial, std::vector<core::BufferContent> inputs, bool made) {
+Result<OracleResult> Oracle::Compute(const Trial& trial, std::vector<core::BufferContent> inputs, bool made,
+                                     std::span<const Trial> later) {
   auto reference = std::make_shared<TrialReference>();
   reference->inputs = PlacedFor(spec_, trial, std::move(inputs));
   const auto arguments = BufferArguments(spec_);
@@ -389,7 +395,7 @@ Result<OracleResult> Oracle::Compute(const Trial& trial, std::vector<core::Buffe
                                   .accumulation = EstimateAccumulation(spec_, trial.c, *arguments[i]),
                                   .kept = KeptRounding(spec_)});
   }
-  WW_ASSIGN(std::optional<core::Verdict> failure, RunOriginal(trial, *reference));
+  WW_ASSIGN(std::optional<core::Verdict> failure, RunOriginal(trial, *reference, later));
   if (failure) return OracleResult(std::move(*failure));
   for (size_t o = 0; o < reference->outputs.size(); ++o) {
     double& typical = typical_rms_[reference->layouts[o].name];
@@ -409,8 +415,10 @@ Result<OracleResult> Oracle::Compute(const Trial& trial, std::vector<core::Buffe
 }
 
 // Runs with one or two poisons; fills bytes, unwritten, deterministic and health.
-Result<std::optional<core::Verdict>> Oracle::RunOriginal(const Trial& trial, TrialReference& reference) {
+Result<std::optional<core::Verdict>> Oracle::RunOriginal(const Trial& trial, TrialReference& reference,
+                                                         std::span<const Trial> later) {
   RunConfiguration setting = Setting(trial);
+  setting.upcoming = UpcomingCalls(spec_, later);
   ++runs_;
   WW_ASSIGN(RunOutcome first_outcome, RunKernel(trusted_, setting, reference.inputs));
   if (auto* verdict = std::get_if<core::Verdict>(&first_outcome))

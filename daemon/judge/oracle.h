@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -64,6 +65,7 @@ struct RunConfiguration {
   const core::Case* c = nullptr;
   std::string device;
   core::ExecuteOptions options;
+  std::vector<core::UpcomingCall> upcoming = {};  // of the same evaluator
 };
 using RunOutcome = std::variant<core::Verdict, core::Executed>;
 Result<RunOutcome> RunKernel(core::Evaluator& evaluator, const RunConfiguration& setting,
@@ -93,9 +95,9 @@ class Oracle {
   // with the same contents under that name.
   Result<OracleResult> QueryWithContents(const Trial& trial, std::vector<core::BufferContent> contents,
                                          const std::string& name = {}, Depth depth = Depth::kHonest);
-  // The trial will be asked for next: its inputs are made, and the original runs, while the caller does something else.
-  // Whoever asks the oracle meanwhile waits.
-  void Prefetch(const Trial& trial);
+  // The first of these trials will be asked for next: its inputs are made, and the original runs, while the caller does
+  // something else. Whoever asks the oracle meanwhile waits.
+  void Prefetch(std::span<const Trial> later);
   // The same with as much known as asked for, or all that can be.
   Result<std::shared_ptr<const TrialReference>> Deepen(const Trial& trial,
                                                        const std::shared_ptr<const TrialReference>& known, Depth depth);
@@ -134,13 +136,15 @@ class Oracle {
   void Settle() {
     if (prefetch_.valid()) prefetch_.get();
   }
-  Result<OracleResult> QueryNow(const Trial& trial, Depth depth);
+  Result<OracleResult> QueryNow(const Trial& trial, Depth depth, std::span<const Trial> later = {});
   Result<std::shared_ptr<const TrialReference>> DeepenNow(const Trial& trial,
                                                           const std::shared_ptr<const TrialReference>& known,
                                                           Depth depth);
   // `made`: contents that this host generated, which give the usual magnitude of an output.
-  Result<OracleResult> Compute(const Trial& trial, std::vector<core::BufferContent> inputs, bool made);
-  Result<std::optional<core::Verdict>> RunOriginal(const Trial& trial, TrialReference& reference);
+  Result<OracleResult> Compute(const Trial& trial, std::vector<core::BufferContent> inputs, bool made,
+                               std::span<const Trial> later = {});
+  Result<std::optional<core::Verdict>> RunOriginal(const Trial& trial, TrialReference& reference,
+                                                   std::span<const Trial> later);
   Result<std::optional<OutputValues>> RunShadow(const Trial& trial, const TrialReference& reference, bool perturbed);
   // Created on first use; nullptr: there is none, or it was dropped.
   const Shadow* TheShadow();

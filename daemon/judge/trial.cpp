@@ -123,6 +123,30 @@ std::vector<core::BufferContent> PlacedFor(const core::KernelSpec& spec, const T
   return buffers;
 }
 
+// Buffers that are as long as MakeInputs makes them. nullopt: the manifest allows no such call.
+static std::optional<core::UpcomingCall> UpcomingCallOf(const core::KernelSpec& spec, const Trial& trial) {
+  core::UpcomingCall call{.scalars = trial.c.scalars, .buffers = {}};
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    const auto shape = core::ShapeOf(argument, trial.c);
+    if (!shape) return std::nullopt;
+    uint64_t bytes = core::SizeOf(buffer->dtype);
+    for (const int64_t extent : *shape)
+      if (extent < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes)) return std::nullopt;
+    call.buffers.push_back({.name = argument.name, .bytes = {}, .repeated_bytes = bytes});
+  }
+  call.buffers = PlacedFor(spec, trial, std::move(call.buffers));
+  return call;
+}
+
+std::vector<core::UpcomingCall> UpcomingCalls(const core::KernelSpec& spec, std::span<const Trial> later) {
+  std::vector<core::UpcomingCall> calls;
+  for (const Trial& trial : later.first(std::min(later.size(), kMostUpcoming)))
+    if (auto call = UpcomingCallOf(spec, trial)) calls.push_back(std::move(*call));
+  return calls;
+}
+
 bool NeedsSize(const Trial& trial) {
   switch (trial.variant) {
     case InputVariant::kNeedle:

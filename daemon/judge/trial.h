@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/check.h"
+#include "core/execution.h"
 #include "core/kernel_spec.h"
 #include "judge/inputs.h"
 
@@ -73,6 +75,9 @@ bool HasNarrowAlignment(const core::KernelSpec& spec);
 // The trial's buffers where it has them.
 std::vector<core::BufferContent> PlacedFor(const core::KernelSpec& spec, const Trial& trial,
                                            std::vector<core::BufferContent> buffers);
+// How the first of these trials will call the entry, for whoever records its launcher ahead.
+inline constexpr size_t kMostUpcoming = 2;
+std::vector<core::UpcomingCall> UpcomingCalls(const core::KernelSpec& spec, std::span<const Trial> later);
 // Bytes between the buffer's address and an allocator's alignment.
 int64_t PointerOffset(const Trial& trial, const core::BufferArgument& buffer, size_t index);
 

@@ -118,18 +118,18 @@ std::vector<double> TrialRunner::TakeCompared() {
 
 Result<Failure> TrialRunner::TryAll(const std::vector<Trial>& trials) {
   for (size_t i = 0; i < trials.size(); ++i) {
-    WW_ASSIGN(Failure failure, Try(trials[i], i + 1 < trials.size() ? &trials[i + 1] : nullptr));
+    WW_ASSIGN(Failure failure, Try(trials[i], std::span(trials).subspan(i + 1)));
     if (failure) return failure;
   }
   return Failure();
 }
 
-Result<Failure> TrialRunner::Try(const Trial& trial, const Trial* next) {
+Result<Failure> TrialRunner::Try(const Trial& trial, std::span<const Trial> later) {
   WW_ASSIGN(auto reference, Reference(trial));
   if (reference == nullptr) return Failure();
-  if (next != nullptr) state_.oracle.Prefetch(*next);
-  WW_ASSIGN(RunOutcome outcome,
-            runs_.Execute(trial, reference->inputs, {.sample_instructions = trial.sample_instructions}));
+  state_.oracle.Prefetch(later);
+  WW_ASSIGN(RunOutcome outcome, runs_.Execute(trial, reference->inputs,
+                                              {.sample_instructions = trial.sample_instructions, .later = later}));
   if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
     if (auto* refused = std::get_if<core::Refused>(verdict))
       refused->reason += fmt::format(" (with {}, which the original handles)", trial.Describe());

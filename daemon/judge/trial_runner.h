@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <utility>
 
 #include "judge/run_checks.h"
@@ -16,8 +17,9 @@ class TrialRunner {
               core::Measured& measured)
       : state_(state), runs_(runs), state_check_(state_check), timing_(timing), measured_(measured) {}
 
-  // What the original cannot do is not required of the candidate. `next`: the trial after this one, if it is known.
-  Result<Failure> Try(const Trial& trial, const Trial* next = nullptr);
+  // What the original cannot do is not required of the candidate. `later`: the trials after this one, as far as they
+  // are known; they are prepared meanwhile.
+  Result<Failure> Try(const Trial& trial, std::span<const Trial> later = {});
   // One after the other, up to the first failure.
   Result<Failure> TryAll(const std::vector<Trial>& trials);
   // Among the checks of the verdict, each once.

@@ -14,7 +14,6 @@
 #include "lift/lift.h"
 #include "source/includes.h"
 #include "source/literals.h"
-#include "source/record.h"
 #include "source/whole_host.h"
 #include "worker/codec.h"
 
@@ -22,7 +21,6 @@ namespace warpwright::worker {
 namespace {
 
 constexpr size_t kMaxRemembered = 512, kMaxWholes = 16;
-constexpr size_t kHostReadableBytes = 4096;  // inputs up to this size may be read by the launcher on the host
 
 class Stopwatch {
  public:
@@ -41,63 +39,6 @@ class Stopwatch {
 template <typename Map>
 void Bound(Map& map) {
   if (map.size() > kMaxRemembered) map.clear();
-}
-
-std::vector<source::RecordBuffer> RecordBuffers(const std::vector<core::BufferContent>& contents) {
-  std::vector<source::RecordBuffer> buffers;
-  for (const auto& content : contents) {
-    source::RecordBuffer buffer{.name = content.name,
-                                .bytes = content.Size(),
-                                .pointer_offset = content.pointer_offset,
-                                .same_as = content.same_as,
-                                .absent = content.absent};
-    if (content.read_only && content.Size() <= kHostReadableBytes) buffer.content = content.bytes.Copy();
-    buffers.push_back(std::move(buffer));
-  }
-  return buffers;
-}
-
-void AddExpressions(base::Hasher& hasher, const std::vector<core::Expression>& expressions) {
-  hasher.Add(std::to_string(expressions.size()));
-  for (const auto& expression : expressions) hasher.Add(expression.text());
-}
-
-// Everything that RecordPlan depends on, but for what inputs hold.
-std::string PlanKey(const source::Slices& slices, const core::KernelSpec& spec,
-                    const std::map<std::string, core::ScalarValue>& scalars,
-                    const std::vector<source::RecordBuffer>& buffers, const core::Chip& chip) {
-  base::Hasher hasher;
-  hasher.Add(slices.Digest()).Add(slices.entry).Add(chip.id);
-  for (const auto& argument : spec.args) {
-    const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind);
-    hasher.Add(argument.name).Add(scalar != nullptr ? core::Name(scalar->dtype) : "buffer");
-  }
-  if (const auto& launch = spec.launch) {
-    AddExpressions(hasher, launch->grid);
-    AddExpressions(hasher, launch->block);
-    hasher.Add(launch->shared_bytes ? launch->shared_bytes->text() : "");
-  }
-  for (const auto& [name, value] : scalars)
-    hasher.Add(name)
-        .Add(std::visit([](auto v) { return fmt::format("{}", v); }, value))
-        .Add(std::to_string(value.index()));
-  for (const auto& buffer : buffers)
-    hasher.Add(buffer.name)
-        .Add(std::to_string(buffer.bytes))
-        .Add(std::to_string(buffer.pointer_offset))
-        .Add(buffer.absent    ? "absent"
-             : buffer.same_as ? std::to_string(*buffer.same_as)
-                              : "")
-        .Add(buffer.content.empty() ? "" : "readable");
-  return hasher.Finish();
-}
-
-// With it.
-std::string PlanKeyOf(const std::string& plan_key, const std::vector<source::RecordBuffer>& buffers) {
-  base::Hasher hasher;
-  hasher.Add(plan_key);
-  for (const auto& buffer : buffers) hasher.Add(std::span<const std::byte>(buffer.content));
-  return hasher.Finish();
 }
 
 // The kernels that the plan launches, each once, and the symbols that it writes.
@@ -196,7 +137,8 @@ void AddDeviceTime(const std::map<std::string, double>& parts, std::map<std::str
 
 }  // namespace
 
-Result<const source::SliceOutcome*> Service::SliceOnce(const core::SourceRef& source, const std::string& entry) {
+Result<std::shared_ptr<const source::SliceOutcome>> Service::SliceOnce(const core::SourceRef& source,
+                                                                       const std::string& entry) {
   // By the content of everything that is included, since a root may be a folder that a user edits.
   WW_ASSIGN(const source::SourceTree tree, source::ReadSourceTree(source));
   base::Hasher hasher;
@@ -208,31 +150,14 @@ Result<const source::SliceOutcome*> Service::SliceOnce(const core::SourceRef& so
     Bound(slices_);
     announce_(kParseStage);
     WW_ASSIGN(source::SliceOutcome outcome, source::Slice(source, entry));
-    found = slices_.emplace(key, std::move(outcome)).first;
+    found = slices_.emplace(key, std::make_shared<const source::SliceOutcome>(std::move(outcome))).first;
   }
-  return &found->second;
+  return found->second;
 }
 
-Result<source::RecordOutcome> Service::RecordOnce(const source::Slices& slices, const Work& work,
-                                                  const core::Chip& chip) {
-  std::vector<source::RecordBuffer> buffers = RecordBuffers(work.buffers);
-  // Most launchers read no input: one recording then is that of all contents.
-  const std::string of_any = PlanKey(slices, work.spec, work.scalars, buffers, chip);
-  const std::string of_these = PlanKeyOf(of_any, buffers);
-  for (const std::string& key : {of_any, of_these})
-    if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
-  source::RecordRequest record;
-  record.spec = &work.spec;
-  record.scalars = work.scalars;
-  record.buffers = std::move(buffers);
-  record.chip = chip;
-  record.cache = cache_;
-  announce_(kRecordStage);
-  WW_ASSIGN(source::RecordOutcome outcome, source::RecordPlan(slices, record));
-  Bound(plans_);
-  const auto* recorded = std::get_if<source::Recorded>(&outcome);
-  const bool any = recorded != nullptr && !recorded->read_inputs;
-  return plans_.emplace(any ? of_any : of_these, std::move(outcome)).first->second;
+RecordedCall Service::CallOf(const std::shared_ptr<const source::SliceOutcome>& sliced, const Work& work,
+                             const core::Chip& chip) {
+  return {{sliced, &std::get<source::Slices>(*sliced)}, work.spec, work.scalars, work.buffers, chip};
 }
 
 Result<Service::ModuleOutcome> Service::CompileNow(const compile::CompileRequest& request) {
@@ -303,26 +228,17 @@ Result<Service::WholeOutcome> Service::BuildWhole(const core::SourceRef& source,
 
 Result<std::string> Service::NoteOnLaunches(const Work& work, const compile::WholeBuild& whole,
                                             const core::LaunchPlan& plan, const core::Chip& chip) {
-  WW_ASSIGN(const source::SliceOutcome* sliced, SliceOnce(work.source, work.spec.entry));
+  WW_ASSIGN(const auto sliced, SliceOnce(work.source, work.spec.entry));
   const auto& slices = std::get<source::Slices>(*sliced);
   WW_ASSIGN(const compile::Compiler* compiler, TheCompiler());
-  source::RecordRequest record;
-  record.spec = &work.spec;
-  record.scalars = work.scalars;
-  record.buffers = RecordBuffers(work.buffers);
-  record.chip = chip;
-  record.cache = cache_;
-  const std::string key =
-      base::Hasher()
-          .Add(PlanKeyOf(PlanKey(slices, work.spec, work.scalars, record.buffers, chip), record.buffers))
-          .Add(whole.host_files.at(whole.host_main))
-          .Finish();
+  const RecordedCall call = CallOf(sliced, work, chip);
+  const std::string key = base::Hasher().Add(RecordingKey(call)).Add(whole.host_files.at(whole.host_main)).Finish();
   if (const auto found = launches_notes_.find(key); found != launches_notes_.end()) return found->second;
   announce_(kRecordStage);
   WW_ASSIGN(const source::LaunchComparison compared,
             source::CompareLaunches(
-                slices, record, {whole.host_files, whole.host_main, compiler->toolkit().include_folders, whole.module},
-                plan));
+                slices, recordings_.RequestFor(call),
+                {whole.host_files, whole.host_main, compiler->toolkit().include_folders, whole.module}, plan));
   const std::string note = std::visit(
       Overload{[](const source::SameLaunches&) { return std::string(); },
                [](const source::OtherLaunches& other) { return std::string(core::kLaunchesOtherwise) + other.what; },
@@ -357,12 +273,13 @@ bool Service::usable() const {
 Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::Chip& chip,
                                                  std::map<std::string, double>& seconds) {
   Stopwatch watch;
-  WW_ASSIGN(const source::SliceOutcome* sliced, SliceOnce(work.source, work.spec.entry));
-  if (const auto* refused = std::get_if<core::Refused>(sliced)) return PrepareOutcome(*refused);
+  WW_ASSIGN(const auto sliced, SliceOnce(work.source, work.spec.entry));
+  if (const auto* refused = std::get_if<core::Refused>(&*sliced)) return PrepareOutcome(*refused);
   const auto& slices = std::get<source::Slices>(*sliced);
   seconds["slice"] += watch.Lap();
 
-  WW_ASSIGN(auto recorded, RecordOnce(slices, work, chip));
+  const auto announce = [&] { announce_(kRecordStage); };
+  WW_ASSIGN(auto recorded, recordings_.Of(CallOf(sliced, work, chip), announce));
   if (const auto* refused = std::get_if<core::Refused>(&recorded)) {
     // A rejection by the host compiler is a compile error like any other: the Diagnoser reads its log.
     if (refused->check == core::Check::kHostCompile) return PrepareOutcome(core::CompileFailed{refused->reason});
@@ -393,8 +310,18 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
                                  .host_us = host_us});
 }
 
+Status Service::BeginUpcoming(const core::ExecuteRequest& request, const core::Chip& chip) {
+  if (request.upcoming.empty()) return {};
+  WW_ASSIGN(const auto sliced, SliceOnce(request.source, request.spec.entry));
+  if (!std::holds_alternative<source::Slices>(*sliced)) return {};
+  for (const core::UpcomingCall& call : request.upcoming)
+    recordings_.Begin(CallOf(sliced, {request.source, request.spec, call.scalars, call.buffers}, chip));
+  return {};
+}
+
 Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& request) {
   WW_ASSIGN(core::Device * device, DeviceFor(request.device));
+  WW_TRY(BeginUpcoming(request, device->chip()));
   core::Executed executed;
   const auto build = request.options.as_written ? compile::Build::kAsWritten : compile::Build::kUsual;
   WW_ASSIGN(const PrepareOutcome outcome, Prepare({.source = request.source,
@@ -501,10 +428,11 @@ lift::Prepare Service::PrepareToLift(const core::SourceRef& source, const core::
                                      const core::Chip& chip) {
   return [this, &source, &spec, &chip](const core::LiftShape& shape) -> Result<lift::PrepareOutcome> {
     const Work work{source, spec, shape.scalars, shape.buffers};
-    WW_ASSIGN(const source::SliceOutcome* sliced, SliceOnce(work.source, work.spec.entry));
-    if (const auto* refused = std::get_if<core::Refused>(sliced)) return lift::NotPrepared{refused->reason};
+    WW_ASSIGN(const auto sliced, SliceOnce(work.source, work.spec.entry));
+    if (const auto* refused = std::get_if<core::Refused>(&*sliced)) return lift::NotPrepared{refused->reason};
     const auto& slices = std::get<source::Slices>(*sliced);
-    WW_ASSIGN(auto recorded, RecordOnce(slices, work, chip));
+    const auto announce = [&] { announce_(kRecordStage); };
+    WW_ASSIGN(auto recorded, recordings_.Of(CallOf(sliced, work, chip), announce));
     if (const auto* refused = std::get_if<core::Refused>(&recorded)) return lift::NotPrepared{refused->reason};
     core::LaunchPlan& plan = std::get<source::Recorded>(recorded).plan;
     WW_TRY(core::ValidatePlan(plan));

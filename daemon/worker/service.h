@@ -16,8 +16,8 @@
 #include "core/evaluator.h"
 #include "core/execution.h"
 #include "lift/lift.h"
-#include "source/record.h"
 #include "source/slice.h"
+#include "worker/recordings.h"
 
 namespace warpwright::worker {
 
@@ -37,7 +37,7 @@ class Service {
   // `cache`: compiled recorders and modules. The compiler is looked for when it is first needed, so that a worker
   // without a toolkit can still inspect and rewrite.
   Service(std::filesystem::path cache, DeviceOpener open_device)
-      : cache_(std::move(cache)), open_device_(std::move(open_device)) {}
+      : cache_(std::move(cache)), open_device_(std::move(open_device)), recordings_(cache_) {}
   // Sets what is called before work that takes long or can exceed a limit: the stages of worker/codec.h.
   void OnStage(std::function<void(std::string_view)> announce) { announce_ = std::move(announce); }
 
@@ -68,8 +68,11 @@ class Service {
   };
   using PrepareOutcome = std::variant<core::CompileFailed, core::Refused, Prepared>;
   Result<PrepareOutcome> Prepare(const Work& work, const core::Chip& chip, std::map<std::string, double>& seconds);
-  Result<const source::SliceOutcome*> SliceOnce(const core::SourceRef& source, const std::string& entry);
-  Result<source::RecordOutcome> RecordOnce(const source::Slices& slices, const Work& work, const core::Chip& chip);
+  Result<std::shared_ptr<const source::SliceOutcome>> SliceOnce(const core::SourceRef& source,
+                                                                const std::string& entry);
+  static RecordedCall CallOf(const std::shared_ptr<const source::SliceOutcome>& sliced, const Work& work,
+                             const core::Chip& chip);
+  Status BeginUpcoming(const core::ExecuteRequest& request, const core::Chip& chip);
   struct Module {
     std::shared_ptr<const core::CompiledModule> code;
     bool depends_on_build = false;  // of the usual build
@@ -95,13 +98,13 @@ class Service {
   DeviceOpener open_device_;
   std::function<void(std::string_view)> announce_ = [](std::string_view) {};
   std::unique_ptr<compile::Compiler> compiler_;
-  std::map<std::string, source::SliceOutcome> slices_;
-  std::map<std::string, source::RecordOutcome> plans_;
+  std::map<std::string, std::shared_ptr<const source::SliceOutcome>> slices_;
   std::map<std::string, ModuleOutcome> modules_;
   std::map<std::string, std::shared_ptr<const compile::PtxFacts>> facts_;
   std::map<std::string, WholeOutcome> wholes_;
   std::map<std::string, std::string> launches_notes_;
   std::map<std::string, std::unique_ptr<core::Device>> devices_;
+  Recordings recordings_;
 };
 
 }  // namespace warpwright::worker

@@ -136,6 +136,33 @@ TEST_F(WorkerTest, OtherContentsAreRecordedAnewWhereTheLauncherReadsThem) {
   }
 }
 
+// Whether a launcher was recorded ahead shows in nothing but the time.
+TEST_F(WorkerTest, WhatWasRecordedAheadIsWhatWouldBeRecorded) {
+  const auto sizes_of = [](const core::ExecuteRequest& request) {
+    core::UpcomingCall call{.scalars = request.scalars, .buffers = {}};
+    for (const core::BufferContent& buffer : request.buffers)
+      call.buffers.push_back({.name = buffer.name, .bytes = {}, .repeated_bytes = buffer.bytes.size()});
+    return call;
+  };
+  auto usual = [](int n) {
+    core::ExecuteRequest request = Request(kSource, n);
+    for (core::BufferContent& buffer : request.buffers) buffer.read_only = false;
+    return request;
+  };
+  core::ExecuteRequest first = usual(301);
+  for (const int n : {302, 303, 304, 305, 306, 307})
+    first.upcoming.push_back(sizes_of(usual(n)));  // more than it begins
+  ASSERT_TRUE(std::holds_alternative<core::Executed>(Execute(first)));
+  const auto fresh = StartWorker(folder_->path());
+  for (const int n : {303, 302, 307}) {
+    const auto ahead = std::get<core::Executed>(Execute(usual(n)));
+    const auto alone = fresh->Execute(usual(n));
+    ASSERT_TRUE(alone);
+    EXPECT_EQ(ahead.plan_digest, std::get<core::Executed>(*alone).plan_digest);
+    EXPECT_EQ(ahead.buffers[0], std::get<core::Executed>(*alone).buffers[0]);
+  }
+}
+
 TEST_F(WorkerTest, AnEditedHeaderIsANewSource) {
   ASSERT_TRUE(base::WriteFileAtomically(folder_->path() / "src/scale.cuh", "#pragma once\n#define kScale 3.0f\n"));
   const auto executed = std::get<core::Executed>(Execute(Request(kSource)));

@@ -103,7 +103,9 @@ Result<core::ExecuteOutcome> FakeEvaluator::Execute(const core::ExecuteRequest& 
                    .case_name = request.case_name,
                    .seed = request.options.seed,
                    .buffers = request.buffers,
-                   .options = request.options});
+                   .options = request.options,
+                   .scalars = request.scalars,
+                   .upcoming = request.upcoming});
   FakeRun run(request);
   entry->kernel(run);
   if (run.outcome) return *run.outcome;

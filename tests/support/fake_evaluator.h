@@ -77,6 +77,8 @@ class FakeEvaluator final : public core::Evaluator {
     uint64_t seed = 0;
     std::vector<core::BufferContent> buffers;
     core::ExecuteOptions options;
+    std::map<std::string, core::ScalarValue> scalars;
+    std::vector<core::UpcomingCall> upcoming;
   };
   std::vector<Call> calls;
 

@@ -1,6 +1,7 @@
 // What a trial without a truth is compared with: the table accepts, only the truth refuses.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "tests/support/computation_builder.h"
@@ -60,6 +61,31 @@ TEST(TrialsWithoutTruth, AreNotRefusedByTheTable) {
   const core::Verdict honest = judge(Damped<32>);
   EXPECT_TRUE(core::Passed(honest)) << core::VerdictMessage(honest);
   EXPECT_FALSE(core::Passed(judge(Damped<32, 1>)));
+}
+
+// A worker that records launchers ahead finds what it recorded by exactly these values.
+TEST(TrialsAhead, AreAnnouncedAsTheyWillBeCalled) {
+  JudgeBench bench;
+  bench.options.max_long_bytes = 4 << 20;
+  ASSERT_TRUE(bench.Try(Twice));
+  size_t announced = 0, called = 0;
+  const auto& calls = bench.untrusted.calls;
+  for (size_t i = 0; i < calls.size(); ++i)
+    for (const core::UpcomingCall& upcoming : calls[i].upcoming) {
+      ++announced;
+      const bool found =
+          std::any_of(calls.begin() + static_cast<ptrdiff_t>(i), calls.end(), [&](const FakeEvaluator::Call& call) {
+            return call.scalars == upcoming.scalars &&
+                   std::equal(call.buffers.begin(), call.buffers.end(), upcoming.buffers.begin(),
+                              upcoming.buffers.end(), [](const auto& later, const auto& promised) {
+                                return later.name == promised.name && later.Size() == promised.Size() &&
+                                       later.pointer_offset == promised.pointer_offset && promised.bytes.empty();
+                              });
+          });
+      called += found ? 1 : 0;
+    }
+  EXPECT_GT(announced, 20u);
+  EXPECT_EQ(called, announced);
 }
 
 }  // namespace
