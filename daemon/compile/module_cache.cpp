@@ -34,14 +34,25 @@ Result<core::CompiledModule> Decode(const json& document) {
 
 }  // namespace
 
-std::optional<core::CompiledModule> ModuleCache::Load(const std::string& key) const {
-  if (folder_.empty()) return std::nullopt;
-  const auto bytes = base::ReadFile(PathOf(key), 256u << 20);
+std::string ModuleCache::Read(const std::string& key) const {
+  if (folder_.empty()) return {};
+  auto bytes = base::ReadFile(PathOf(key), 256u << 20);
   // The first 64 bytes are the SHA-256 of the rest: a file truncated by a crash or corrupted by a bad disk is detected.
   if (!bytes || bytes->size() < 64 || base::Sha256(std::string_view(*bytes).substr(64)) != bytes->substr(0, 64))
-    return std::nullopt;
+    return {};
+  return bytes->substr(64);
+}
+
+void ModuleCache::Write(const std::string& key, std::string_view body) const {
+  if (folder_.empty()) return;
+  if (base::WriteFileAtomically(PathOf(key), base::Sha256(body) + std::string(body))) Trim();
+}
+
+std::optional<core::CompiledModule> ModuleCache::Load(const std::string& key) const {
+  const std::string body = Read(key);
+  if (body.empty()) return std::nullopt;
   try {
-    auto module = Decode(json::from_cbor(bytes->begin() + 64, bytes->end()));
+    auto module = Decode(json::from_cbor(body));
     if (!module || module->key != key) return std::nullopt;
     return std::move(*module);
   } catch (const json::exception&) {
@@ -50,10 +61,30 @@ std::optional<core::CompiledModule> ModuleCache::Load(const std::string& key) co
 }
 
 void ModuleCache::Store(const core::CompiledModule& module) const {
-  if (folder_.empty()) return;
   const auto cbor = json::to_cbor(Encode(module));
-  const std::string body(cbor.begin(), cbor.end());
-  if (base::WriteFileAtomically(PathOf(module.key), base::Sha256(body) + body)) Trim();
+  Write(module.key, std::string(cbor.begin(), cbor.end()));
+}
+
+std::optional<WholeBuild> ModuleCache::LoadWhole(const std::string& key) const {
+  const std::string body = Read(key);
+  if (body.empty()) return std::nullopt;
+  try {
+    const json document = json::from_cbor(body);
+    auto module = Decode(document.at("module"));
+    if (!module || document.at("key") != key) return std::nullopt;
+    return WholeBuild{std::move(*module), document.at("host_files").get<std::map<std::string, std::string>>(),
+                      document.at("host_main").get<std::string>()};
+  } catch (const json::exception&) {
+    return std::nullopt;
+  }
+}
+
+void ModuleCache::StoreWhole(const std::string& key, const WholeBuild& whole) const {
+  const auto cbor = json::to_cbor(json{{"key", key},
+                                       {"module", Encode(whole.module)},
+                                       {"host_files", whole.host_files},
+                                       {"host_main", whole.host_main}});
+  Write(key, std::string(cbor.begin(), cbor.end()));
 }
 
 void ModuleCache::Trim() const {

@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "compile/nvcc.h"
 #include "core/compiled.h"
 
 namespace warpwright::compile {
@@ -18,9 +20,14 @@ class ModuleCache {
 
   std::optional<core::CompiledModule> Load(const std::string& key) const;
   void Store(const core::CompiledModule& module) const;  // best effort: a full disk costs time, not the result
+  // What nvcc made of a whole file, under any key that tells it from others.
+  std::optional<WholeBuild> LoadWhole(const std::string& key) const;
+  void StoreWhole(const std::string& key, const WholeBuild& whole) const;
 
  private:
   std::filesystem::path PathOf(const std::string& key) const { return folder_ / "modules" / (key + ".json"); }
+  std::string Read(const std::string& key) const;  // CBOR; empty: absent
+  void Write(const std::string& key, std::string_view body) const;
   void Trim() const;
 
   std::filesystem::path folder_;

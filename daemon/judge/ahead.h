@@ -30,6 +30,8 @@ class Ahead {
   // `calls`: of versions in the order in which they will be judged, with `build_only`. Those of an earlier call that
   // nobody has begun are forgotten. The first is left out: its own evaluation begins at once.
   void Expect(std::vector<core::ExecuteRequest> calls);
+  // The next of all, and not forgotten. Nobody waits for it: who needs it and finds nothing builds it.
+  void Begin(core::ExecuteRequest call);
   // Before the version with this text is judged: returns when nobody is building it any more.
   void Await(const std::string& text);
 

@@ -143,6 +143,8 @@ class Reviewer {
   virtual Result<Baseline> Prepare() = 0;
   // Versions that Evaluate will be asked about next, in this order: they may be built in the meantime.
   virtual void Expect(const std::vector<core::SourceRef>&) {}
+  // This one may be asked about as nvcc builds its whole file, which takes seconds: that too may be built meanwhile.
+  virtual void ExpectRealBuild(const core::SourceRef&) {}
   virtual Result<core::Verdict> Evaluate(const core::SourceRef& candidate, core::Evaluator& evaluator,
                                          VerificationLevel effort) = 0;
   virtual const std::vector<std::string>& notes() const = 0;
@@ -162,6 +164,7 @@ class Judge final : public Reviewer {
   Result<Baseline> Prepare() override;
 
   void Expect(const std::vector<core::SourceRef>& candidates) override;
+  void ExpectRealBuild(const core::SourceRef& candidate) override;
 
   // `evaluator` must not be `trusted`'s process if the candidate is untrusted.
   Result<core::Verdict> Evaluate(const core::SourceRef& candidate, core::Evaluator& evaluator,

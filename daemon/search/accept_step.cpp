@@ -70,6 +70,7 @@ Result<memory::StepOutcome> SpliceAndJudge(RefineRun& run, const Base& base) {
     winner.origin = best.origin;
   }
   WW_TRY(run.services.trajectory.PutCandidate(run.id, winner));
+  if (run.services.tools) run.services.judge.ExpectRealBuild(run.task.original.With(winner.text));
   return JudgeWinner(run, base, winner);
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "compile/module_cache.h"
 #include "compile/nvcc.h"
 #include "core/tool_finding.h"
 #include "lift/equivalence.h"
@@ -209,21 +210,30 @@ std::shared_ptr<const compile::PtxFacts> Service::FactsOnce(const core::Compiled
 }
 
 Result<Service::WholeOutcome> Service::BuildWhole(const core::SourceRef& source, const core::CompiledModule& module) {
+  WW_ASSIGN(const compile::Compiler* compiler, TheCompiler());
   WW_ASSIGN(const source::SourceTree tree, source::ReadSourceTree(source));
+  const std::filesystem::path nvcc = compile::FindNvcc(compiler->toolkit());
+  std::error_code ignored;  // another nvcc, another build
+  const auto installed = std::filesystem::last_write_time(nvcc, ignored).time_since_epoch().count();
   base::Hasher hasher;
+  hasher.Add("whole").Add(nvcc.string()).Add(std::to_string(installed));
   hasher.Add(module.key).Add(tree.main).Add(source.build.Text());
   for (const auto& [path, file] : tree.files) hasher.Add(path).Add(file.text);
   const std::string key = hasher.Finish();
   if (const auto found = wholes_.find(key); found != wholes_.end()) return found->second;
-  WW_ASSIGN(const compile::Compiler* compiler, TheCompiler());
+  if (wholes_.size() >= kMaxWholes) wholes_.clear();
+  const compile::ModuleCache cache(cache_);
+  const auto remember = [&](compile::WholeBuild&& whole) -> WholeOutcome {
+    return wholes_.emplace(key, std::make_shared<const compile::WholeBuild>(std::move(whole))).first->second;
+  };
+  if (auto whole = cache.LoadWhole(key)) return remember(std::move(*whole));
   announce_(kCompileStage);
   WW_ASSIGN(compile::WholeOutcome outcome, compile::CompileWithNvcc(compiler->toolkit(), source, module));
-  if (wholes_.size() >= kMaxWholes) wholes_.clear();
   if (auto* failed = std::get_if<core::CompileFailed>(&outcome))
     return wholes_.emplace(key, std::move(*failed)).first->second;
-  return wholes_
-      .emplace(key, std::make_shared<const compile::WholeBuild>(std::move(std::get<compile::WholeBuild>(outcome))))
-      .first->second;
+  auto& whole = std::get<compile::WholeBuild>(outcome);
+  cache.StoreWhole(key, whole);
+  return remember(std::move(whole));
 }
 
 Result<std::string> Service::NoteOnLaunches(const Work& work, const compile::WholeBuild& whole,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "compile/module_cache.h"
 
 namespace warpwright {
 namespace {
@@ -56,6 +57,27 @@ TEST_F(Nvcc, MakesTheSameKernelsOfTheWholeFile) {
   }
   EXPECT_FALSE(built.cubin.empty());
   EXPECT_NE(built.key, module.key);
+}
+
+// Another process of the same task finds it.
+TEST_F(Nvcc, WhatItMadeOfAFileIsKept) {
+  const core::CompiledModule module = Slice("__global__ void k(float* x) { *x = 1; }\n", {"k"});
+  const auto outcome = compile::CompileWithNvcc(
+      compiler.toolkit(),
+      {folder->path().string(), "a.cu", "__global__ void k(float* x) { *x = 1; }  // caf\xe9\n", {}}, module);
+  ASSERT_TRUE(outcome && std::holds_alternative<compile::WholeBuild>(*outcome));
+  const auto& whole = std::get<compile::WholeBuild>(*outcome);
+  const compile::ModuleCache cache(folder->path());
+  EXPECT_FALSE(cache.LoadWhole("key"));
+  cache.StoreWhole("key", whole);
+  const auto kept = cache.LoadWhole("key");
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->module.ptx, whole.module.ptx);
+  EXPECT_EQ(kept->module.cubin, whole.module.cubin);
+  EXPECT_EQ(kept->module.kernels.size(), 1u);
+  EXPECT_EQ(kept->host_files, whole.host_files);
+  EXPECT_EQ(kept->host_main, whole.host_main);
+  EXPECT_FALSE(cache.LoadWhole("other"));
 }
 
 TEST_F(Nvcc, SaysWhatItRefusesAndWhatIsMissing) {

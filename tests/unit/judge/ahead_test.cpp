@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <mutex>
+#include <thread>
 
 #include "tests/unit/judge/judge_bench.h"
 
@@ -109,6 +111,42 @@ TEST(Ahead, TheJudgeAsksForBuildsAlone) {
     for (const core::BufferContent& buffer : request.buffers) EXPECT_LE(buffer.bytes.size(), 4096u) << buffer.name;
     EXPECT_EQ(request.buffers.front().Size(), 400'000u);
   }
+}
+
+// What a search expected is forgotten when it is over, and a version's own evaluation waits for its own build alone;
+// not the build that comes after that evaluation.
+TEST(Ahead, TheRealBuildIsNeitherForgottenNorWaitedFor) {
+  Builders builders;
+  judge::Ahead ahead(builders.source());
+  const auto real = [&] {
+    const std::lock_guard lock(builders.mutex);
+    return std::any_of(builders.built.begin(), builders.built.end(),
+                       [](const core::ExecuteRequest& call) { return call.options.nvcc; });
+  };
+  core::ExecuteRequest winner;
+  winner.source.text = "winner";
+  winner.options.nvcc = true;
+  {
+    const std::lock_guard hold(builders.held);
+    ahead.Begin(winner);
+    ahead.Expect({});
+    ahead.Await("winner");
+    EXPECT_FALSE(real());
+  }
+  while (!real()) std::this_thread::yield();
+}
+
+TEST(Ahead, TheJudgeAsksForTheRealBuild) {
+  Builders builders;
+  JudgeBench bench(ElementwiseSpec(core::DType::kF32, 100'000), Twice);
+  bench.options.another = builders.source();
+  judge::Judge judge(bench.spec, MarkedSource("original"), bench.device, bench.trusted, bench.options);
+  ASSERT_TRUE(judge.Prepare());
+  judge.ExpectRealBuild(MarkedSource("winner"));
+  while (builders.texts().empty()) std::this_thread::yield();
+  EXPECT_EQ(builders.texts().front(), MarkedSource("winner").text);
+  EXPECT_TRUE(builders.built.front().options.nvcc);
+  EXPECT_TRUE(builders.built.front().options.build_only);
 }
 
 }  // namespace
