@@ -102,7 +102,7 @@ class EndTaker {
   }
   std::optional<Edge> TheirEdge() const {
     if (reduce_.op == core::ReduceOp::kSum && Vanishes(reduce_.body)) return Edge::kZero;
-    if (!ended_.contains(reduce_.body)) return std::nullopt;
+    if (!ended_.contains(reduce_.body) || TakesUnordered(problem_)) return std::nullopt;
     if (reduce_.op == core::ReduceOp::kMax) return Edge::kLowest;
     if (reduce_.op == core::ReduceOp::kMin) return Edge::kHighest;
     return std::nullopt;

@@ -61,7 +61,17 @@ struct Choice {
 };
 CodeOutcome EmitBy(const Schedule& schedule, const Problem& problem, const Group& group, const Choice& choice) {
   const bool asked = schedule.id == choice.asked.id;
-  return schedule.emit(problem, group, Completed(schedule, asked ? choice.parameters : ParameterValues{}));
+  CodeOutcome outcome =
+      schedule.emit(problem, group, Completed(schedule, asked ? choice.parameters : ParameterValues{}));
+  auto* code = std::get_if<Code>(&outcome);
+  if (code == nullptr || (!problem.entry.unordered.taken && !problem.entry.unordered.passed)) return outcome;
+  const auto calls = [&](const std::string& name) {
+    return HasWord(code->kernels, name) || std::any_of(code->helpers.begin(), code->helpers.end(),
+                                                       [&](const std::string& h) { return HasWord(h, name); });
+  };
+  for (const core::ReduceOp op : {core::ReduceOp::kMax, core::ReduceOp::kMin})
+    if (calls(ChoiceName(problem, op))) code->helpers.insert(code->helpers.begin(), ChoiceFunction(problem, op));
+  return outcome;
 }
 
 bool HasLongProduct(const Problem& problem, const Group& group) {

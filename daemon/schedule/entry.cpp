@@ -384,9 +384,11 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
 
   std::vector<CXCursor> reached;
   std::set<std::string> functions = Reached(ast, *cursor, &reached);
+  std::vector<std::vector<source::Token>> kernels;
   for (const CXCursor& f : reached) {
     if (!source::ast::IsDevice(f) && !source::ast::IsKernel(f)) continue;
-    for (const source::Token& token : source::ast::Tokens(ast, source::ast::Offsets(f))) {
+    kernels.push_back(source::ast::Tokens(ast, source::ast::Offsets(f)));
+    for (const source::Token& token : kernels.back()) {
       entry.computes_in_double |= token.Is("double");
       entry.names_infinity |= NamesInfinity(token.text);
       entry.computes_wide |= token.Is("size_t") || token.Is("int64_t") || token.Is("long") || token.Is("ptrdiff_t") ||
@@ -394,6 +396,7 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
     }
   }
 
+  entry.unordered = UnorderedTermsOf(kernels, source::Lex(ast.text()));
   entry.results = ResultNames(reached);
   if (segment) {
     if (const auto refusal = ReadSegment(ast, *function, *segment, entry)) return *refusal;

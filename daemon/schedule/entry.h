@@ -12,6 +12,7 @@
 #include "core/computation.h"
 #include "core/kernel_spec.h"
 #include "core/source_requests.h"
+#include "schedule/unordered_terms.h"
 #include "source/ast.h"
 
 namespace warpwright::schedule {
@@ -56,6 +57,7 @@ struct Entry {
   bool computes_wide = false;                // its kernels name 64-bit integers
   // Its kernels name an infinity or the largest number, from which extrema begin; else they begin with a first term.
   bool names_infinity = false;
+  UnorderedTerms unordered;  // what its kernels' extrema make of what is no number
 
   bool is_segment() const { return replaced.begin != body.begin; }
   const EntryParameter* Find(std::string_view parameter) const;

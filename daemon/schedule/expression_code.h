@@ -57,6 +57,14 @@ std::string NeutralText(const Problem& problem, core::ReduceOp op, core::ValueTy
 std::string CombinedText(const Problem& problem, core::ReduceOp op, core::ValueType type, const std::string& a,
                          const std::string& b);
 
+// Of a number and a value that is not to be less or more than it, in this order where NaN is to pass.
+std::string BoundText(const Problem& problem, core::ReduceOp op, const std::string& a, const std::string& b);
+// Whether its reductions make of a term that is no number what `m > v ? m : v` does (schedule/unordered_terms.h), by a
+// device function of this name and text.
+bool TakesUnordered(const Problem& problem);
+std::string ChoiceName(const Problem& problem, core::ReduceOp op);
+std::string ChoiceFunction(const Problem& problem, core::ReduceOp op);
+
 class ExpressionCode {
  public:
   // Constants that it needs go to `lines`, which the caller may change between calls (To).

@@ -16,9 +16,20 @@ using core::ValueType;
 ExpressionCode::Piece ExpressionCode::OfNary(const core::Nary& nary, ValueType type) {
   if (nary.op == ReduceOp::kSum) return OfSum(nary, type);
   if (nary.op == ReduceOp::kProduct) return OfProduct(nary, type);
-  std::string text = PieceOf(nary.args[0], type).Plain();
-  for (size_t i = 1; i < nary.args.size(); ++i)
-    text = CombinedText(problem_, nary.op, type, text, PieceOf(nary.args[i], type).Plain());
+  std::vector<NodeId> args = nary.args;
+  const auto is_bound = [&](NodeId arg) {
+    const auto* number = std::get_if<core::Constant>(&stage_.nodes[arg]);
+    return number != nullptr && std::isfinite(number->value);
+  };
+  const auto bound = std::find_if(args.begin(), args.end(), is_bound);
+  if (type == ValueType::kReal && args.size() == 2 && bound != args.end()) {
+    if (problem_.entry.unordered.passed) std::rotate(args.begin(), bound, args.end());
+    const std::string first = PieceOf(args[0], type).Plain();
+    return {BoundText(problem_, nary.op, first, PieceOf(args[1], type).Plain())};
+  }
+  std::string text = PieceOf(args[0], type).Plain();
+  for (size_t i = 1; i < args.size(); ++i)
+    text = CombinedText(problem_, nary.op, type, text, PieceOf(args[i], type).Plain());
   return {text};
 }
 

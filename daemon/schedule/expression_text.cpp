@@ -361,23 +361,44 @@ bool Reads(const core::Stage& stage, const std::string& name) {
     return read != nullptr && read->stage && read->tensor == name;
   });
 }
-// Whether an extremum itself is a result, as of a pool; what a softmax shifts by is not. What may have no term at all
-// begins at an infinity.
-bool WritesExtremum(const Problem& problem) {
+// Whether an extremum itself is a result, as of a pool; what a softmax shifts by is not.
+bool IsResult(const Problem& problem, const core::Stage& extremum) {
   const std::vector<core::Stage>& stages = problem.form.stages;
+  return std::none_of(stages.begin(), stages.end(), [&](const core::Stage& reader) {
+    return Reads(reader, extremum.name) && HasExponential(reader);
+  });
+}
+// What may have no term at all begins at an infinity.
+bool WritesExtremum(const Problem& problem) {
   bool writes = false;
-  for (const core::Stage& stage : stages) {
+  for (const core::Stage& stage : problem.form.stages) {
     const core::Reduce* extremum = ExtremumOf(stage);
     if (extremum == nullptr) continue;
     if (!extremum->guards.empty()) return false;
-    writes |= std::none_of(stages.begin(), stages.end(), [&](const core::Stage& reader) {
-      return Reads(reader, stage.name) && HasExponential(reader);
-    });
+    writes |= IsResult(problem, stage);
   }
   return writes;
 }
 
 }  // namespace
+
+bool TakesUnordered(const Problem& problem) {
+  const std::vector<core::Stage>& stages = problem.form.stages;
+  return problem.entry.unordered.taken && std::any_of(stages.begin(), stages.end(), [&](const core::Stage& stage) {
+           return ExtremumOf(stage) != nullptr && IsResult(problem, stage);
+         });
+}
+std::string ChoiceName(const Problem& problem, core::ReduceOp op) {
+  return problem.shared_name(op == core::ReduceOp::kMax ? "larger" : "smaller");
+}
+std::string ChoiceFunction(const Problem& problem, core::ReduceOp op) {
+  return fmt::format(
+      "// Of two of which one is no number it is the second, as fmaxf and fminf are not.\n"
+      "__device__ __forceinline__ {0} {1}({0} a, {0} b) {{\n"
+      "  return a {2} b ? a : b;\n"
+      "}}\n",
+      problem.real(), ChoiceName(problem, op), op == core::ReduceOp::kMax ? '>' : '<');
+}
 
 std::string NeutralText(const Problem& problem, core::ReduceOp op, core::ValueType type) {
   const bool real = type == core::ValueType::kReal;
@@ -395,6 +416,11 @@ std::string NeutralText(const Problem& problem, core::ReduceOp op, core::ValueTy
 
 namespace {
 
+// fmaxf(a, b)
+std::string FunctionText(const Problem& problem, core::ReduceOp op, const std::string& a, const std::string& b) {
+  return fmt::format("f{}{}({}, {})", op == core::ReduceOp::kMax ? "max" : "min", problem.in_double ? "" : "f", a, b);
+}
+
 // "d + 2" of "(d + 2)".
 std::string Bare(const std::string& text) {
   if (!text.starts_with("(")) return text;
@@ -408,6 +434,11 @@ std::string Bare(const std::string& text) {
 
 }  // namespace
 
+std::string BoundText(const Problem& problem, core::ReduceOp op, const std::string& a, const std::string& b) {
+  if (!problem.entry.unordered.passed) return FunctionText(problem, op, a, b);
+  return fmt::format("{}({}, {})", ChoiceName(problem, op), a, b);
+}
+
 std::string CombinedText(const Problem& problem, core::ReduceOp op, core::ValueType type, const std::string& a,
                          const std::string& b) {
   if (op == core::ReduceOp::kSum) return a + " + " + Parenthesized(b);
@@ -419,7 +450,8 @@ std::string CombinedText(const Problem& problem, core::ReduceOp op, core::ValueT
     return text.find_first_not_of("0123456789") == std::string::npos ? text + "LL" : Wide(Bare(text));
   };
   if (type != core::ValueType::kReal) return fmt::format("{}({}, {})", extremum, widened(a), widened(b));
-  return fmt::format("f{}{}({}, {})", extremum, problem.in_double ? "" : "f", a, b);
+  if (TakesUnordered(problem)) return fmt::format("{}({}, {})", ChoiceName(problem, op), a, b);
+  return FunctionText(problem, op, a, b);
 }
 
 }  // namespace warpwright::schedule

@@ -80,7 +80,8 @@ class MapWriter {
     const size_t outer = plan_.dimensions.size() - 2;
     const Dimension &rows = plan_.dimensions[outer], &columns = plan_.dimensions[outer + 1];
     const std::string &column = columns.name, &row = rows.name;
-    body.Add(fmt::format("const {} {} = blockIdx.x * blockDim.x + threadIdx.x;", Integer(), column));
+    // The width fits into an int, and the rows before are counted in as many bits as they need.
+    body.Add(fmt::format("const int {} = blockIdx.x * blockDim.x + threadIdx.x;", column));
     const auto named = [&](const Dimension& dimension, const char* wish) {
       const std::string text = SizeText(dimension.extent);
       if (Parenthesized(text) == text) return text;

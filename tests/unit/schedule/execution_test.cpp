@@ -115,6 +115,27 @@ void run(const float* x, const float* w, const float* b, float* y, int N, int I,
 
 // Of single kernels, without cases of their own in the examples.
 constexpr Original kOriginals[] = {
+    {"a pool whose comparison takes what is no number",
+     "{x: {buffer: f32, shape: [C, H, W], role: in}, y: {buffer: f32, shape: [C, H, W], role: out}, C: {scalar: i32}, "
+     "H: {scalar: i32}, W: {scalar: i32}, K: {scalar: i32}}",
+     "[{name: small, C: 3, H: 7, W: 9, K: 3}, {name: odd, C: 2, H: 40, W: 67, K: 5}]", R"(
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+__global__ void pool(const float* x, float* y, int C, int H, int W, int K) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= C * H * W) return;
+  float best = -INFINITY;
+  for (int a = 0; a < K; ++a)
+    for (int b = 0; b < K; ++b) {
+      const int h = i / W % H + a - 1, w = i % W + b - 1;
+      if (h >= 0 && h < H && w >= 0 && w < W) best = MAX(best, x[(i / (H * W) * H + h) * W + w]);
+    }
+  y[i] = best;
+}
+void run(const float* x, float* y, int C, int H, int W, int K, cudaStream_t stream) {
+  pool<<<(C * H * W + 127) / 128, 128, 0, stream>>>(x, y, C, H, W, K);
+}
+)",
+     "schedule_map", "best = larger(best, x["},
     {"attention to the last few positions",
      "{q: {buffer: f32, shape: [T, 16], role: in}, k: {buffer: f32, shape: [T, 16], role: in}, v: {buffer: f32, shape: "
      "[T, 16], role: in}, y: {buffer: f32, shape: [T, 16], role: out}, T: {scalar: i32}, W: {scalar: i32}, scale: "
