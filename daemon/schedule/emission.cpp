@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "schedule/added_sums.h"
+#include "schedule/centred_squares.h"
 #include "schedule/contraction_group.h"
 #include "schedule/expression_code.h"
 #include "schedule/factors_apart.h"
@@ -298,7 +299,7 @@ bool HasFactorOfSums(const core::Computation& computation) {
 CodeOutcome Emit(const Problem& problem, const Schedule& asked, bool others_count, const ParameterValues& parameters,
                  TakenNames& names) {
   const core::Computation pairs = WithWrittenPairs(problem.input.computation);
-  const core::Computation nested = WithMemoryOrder(problem, WithNestedSums(WithShortTerms(pairs)));
+  const core::Computation nested = WithCentredSquares(WithMemoryOrder(problem, WithNestedSums(WithShortTerms(pairs))));
   const core::Computation apart = WithSquaredMeans(nested), joined = WithSquaredMeans(WithJoinedSums(nested));
   // What can only be written with its sums apart is written so.
   const core::Computation blocks = WithRowBlocks(joined);

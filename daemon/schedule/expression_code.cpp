@@ -341,16 +341,34 @@ ExpressionCode::Piece ExpressionCode::OfReduce(NodeId node, const core::Reduce& 
   const auto saved_variables = scope_.variables;
   for (size_t i = 0; i < reduce.variables.size(); ++i) {
     const size_t back = reduce.variables.size() - 1 - i;
-    const std::string name = names_.Take(reduce.variables.size() == 1 ? "k"
-                                         : back < kNames.size()       ? kNames[back]
-                                                                      : "k");
-    scope_.variables[reduce.variables[i].id] = name;
-    lines_->Open(
-        fmt::format("for (int {} = 0; {} < {}; ++{})", name, name, SizeText(reduce.variables[i].extent), name));
+    scope_.variables[reduce.variables[i].id] = names_.Take(reduce.variables.size() == 1 ? "k"
+                                                           : back < kNames.size()       ? kNames[back]
+                                                                                        : "k");
   }
   const std::vector<core::Guard> guards = reduce.op == ReduceOp::kSum ? PadReads(reduce) : reduce.guards;
-  const std::string condition = ConditionText(guards, scope_.variables);
-  if (!condition.empty()) lines_->Open(fmt::format("if ({})", condition));
+  // A condition stands in the innermost loop that it depends on, before those inside of it.
+  size_t opened = 0;
+  const auto open_condition = [&](size_t loops) {
+    std::vector<core::Guard> here;
+    for (const core::Guard& guard : guards) {
+      const core::VariableSet in = core::VariablesOf(guard.value);
+      size_t needed = 0;
+      for (size_t i = 0; i < reduce.variables.size(); ++i)
+        if ((in & core::SetOf(reduce.variables[i].id)) != 0) needed = i + 1;
+      if (needed == loops) here.push_back(guard);
+    }
+    const std::string condition = ConditionText(here, scope_.variables);
+    if (condition.empty()) return;
+    lines_->Open(fmt::format("if ({})", condition));
+    ++opened;
+  };
+  open_condition(0);
+  for (size_t i = 0; i < reduce.variables.size(); ++i) {
+    const std::string& name = scope_.variables[reduce.variables[i].id];
+    lines_->Open(
+        fmt::format("for (int {} = 0; {} < {}; ++{})", name, name, SizeText(reduce.variables[i].extent), name));
+    open_condition(i + 1);
+  }
   const Piece body = PieceOf(reduce.body, type);
   if (core::IsArg(reduce.op)) {
     const bool first = reduce.op == ReduceOp::kArgMaxFirst || reduce.op == ReduceOp::kArgMinFirst;
@@ -367,8 +385,7 @@ ExpressionCode::Piece ExpressionCode::OfReduce(NodeId node, const core::Reduce& 
   } else {
     lines_->Add(fmt::format("{} = {};", result, CombinedText(problem_, reduce.op, type, result, body.Plain())));
   }
-  if (!condition.empty()) lines_->Close();
-  for (size_t i = 0; i < reduce.variables.size(); ++i) lines_->Close();
+  for (size_t i = 0; i < reduce.variables.size() + opened; ++i) lines_->Close();
   named_ = saved;
   scope_.variables = saved_variables;
   padded_.clear();

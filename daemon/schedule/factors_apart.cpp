@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "core/affine.h"
 #include "core/computation_walk.h"
@@ -176,7 +177,97 @@ std::optional<FactorApart> Apart(const core::Computation& computation, size_t re
   return apart;
 }
 
+bool ReadsOnly(const Stage& function, const std::string& sums) {
+  return std::none_of(function.nodes.begin(), function.nodes.end(), [&](const core::Node& node) {
+    const auto* read = std::get_if<TensorRead>(&node);
+    return std::holds_alternative<core::Reduce>(node) || (read != nullptr && read->stage && read->tensor != sums);
+  });
+}
+
+// What the node makes of the sums at the one position where it reads them, in terms of that position's coordinates.
+struct Function {
+  Stage stage;
+  std::vector<core::Coordinate> at;
+};
+std::optional<Function> FunctionAt(const Stage& reader, NodeId node, const std::string& sums) {
+  Function function{UpTo(reader, node), {}};
+  if (!ReadsOnly(function.stage, sums)) return std::nullopt;
+  for (const core::Node& other : function.stage.nodes) {
+    const auto* read = std::get_if<TensorRead>(&other);
+    if (read == nullptr || !read->stage) continue;
+    if (!function.at.empty() && function.at != read->at) return std::nullopt;
+    function.at = read->at;
+  }
+  const auto at = PositionsOf({sums, true, function.at});
+  if (!at || at->empty() || !Renumber(function.stage, *at)) return std::nullopt;
+  return function;
+}
+
+bool SameValue(const Stage& a, NodeId i, const Stage& b, NodeId j) {
+  core::Node x = a.nodes[i], y = b.nodes[j];
+  std::vector<NodeId> of_x, of_y;
+  core::ForEachArgument(x, [&](NodeId& arg) { of_x.push_back(std::exchange(arg, 0)); });
+  core::ForEachArgument(y, [&](NodeId& arg) { of_y.push_back(std::exchange(arg, 0)); });
+  if (!(x == y) || of_x.size() != of_y.size()) return false;
+  const bool in_any_order = std::holds_alternative<core::Nary>(x);
+  for (const NodeId arg : of_x) {
+    const auto end = in_any_order ? of_y.end() : of_y.begin() + 1;
+    const auto found = std::find_if(of_y.begin(), end, [&](NodeId other) { return SameValue(a, arg, b, other); });
+    if (found == end) return false;
+    of_y.erase(found);
+  }
+  return true;
+}
+
+// With the function's values where they are made; whether the sums themselves are read nowhere then.
+bool Replace(Stage& reader, const Function& function, const std::string& sums, const std::string& name) {
+  for (NodeId id = 0; id < reader.nodes.size(); ++id) {
+    const auto own = FunctionAt(reader, id, sums);
+    if (own && SameValue(own->stage, static_cast<NodeId>(own->stage.nodes.size() - 1), function.stage,
+                         static_cast<NodeId>(function.stage.nodes.size() - 1)))
+      reader.nodes[id] = TensorRead{name, true, own->at};
+  }
+  reader = WithoutUnused(std::move(reader));
+  return !ReadsTensor(reader, sums, true);
+}
+
+std::optional<FactorApart> FunctionApart(const core::Computation& computation, size_t sums) {
+  const Stage& of_sums = computation.stages[sums];
+  std::vector<size_t> readers;
+  for (size_t s = sums + 1; s < computation.stages.size(); ++s)
+    if (ReadsTensor(computation.stages[s], of_sums.name, true)) readers.push_back(s);
+  if (readers.size() < 2) return std::nullopt;
+  const Stage& first = computation.stages[readers.front()];
+  // The most that is a function first.
+  for (NodeId node = static_cast<NodeId>(first.nodes.size()); node-- > 0;) {
+    const auto function = FunctionAt(first, node, of_sums.name);
+    if (!function || !HasCall(function->stage)) continue;
+    FactorApart apart{computation, sums + 1};
+    Stage finished = function->stage;
+    finished.name = computation.FreeName(of_sums.name + "_function");
+    finished.output = false, finished.at.clear();
+    finished.extents = of_sums.extents, finished.domain = of_sums.domain, finished.line = of_sums.line;
+    const bool all = std::all_of(readers.begin(), readers.end(), [&](size_t s) {
+      return Replace(apart.computation.stages[s], *function, of_sums.name, finished.name);
+    });
+    if (!all) continue;
+    apart.computation.stages.insert(apart.computation.stages.begin() + static_cast<std::ptrdiff_t>(sums) + 1,
+                                    std::move(finished));
+    return apart;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::vector<FactorApart> FunctionsApart(const core::Computation& computation) {
+  std::vector<FactorApart> all;
+  for (size_t s = 0; s < computation.stages.size(); ++s) {
+    if (RootSumOf(computation.stages[s]) == nullptr || computation.stages[s].output) continue;
+    if (auto apart = FunctionApart(computation, s)) all.push_back(std::move(*apart));
+  }
+  return all;
+}
 
 std::vector<FactorApart> FactorsApart(const core::Computation& computation) {
   std::vector<FactorApart> all;

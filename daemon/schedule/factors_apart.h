@@ -18,4 +18,8 @@ struct FactorApart {
 // One for each factor that can stand apart: of products with another factor that has other variables.
 std::vector<FactorApart> FactorsApart(const core::Computation& computation);
 
+// The same of sums all of whose readers begin with one function of them, as of an activation behind a convolution that
+// a norm's statistics and the norm itself need: computed once, and no larger than what the original has stored.
+std::vector<FactorApart> FunctionsApart(const core::Computation& computation);
+
 }  // namespace warpwright::schedule

@@ -359,6 +359,7 @@ std::vector<PlaceToCut> PlacesToCut(const Computation& computation) {
   // What the original stored was often finished factors and terms: rounded as they are, not as the sum that they are
   // made of.
   for (FactorApart& factor : FactorsApart(computation)) places.push_back({std::move(factor.computation), factor.stage});
+  for (FactorApart& of : FunctionsApart(computation)) places.push_back({std::move(of.computation), of.stage});
   std::vector<PlaceToCut> spread;
   for (size_t i = 0; i < computation.stages.size(); ++i)
     if (auto apart = WithTermsApart(computation, i))

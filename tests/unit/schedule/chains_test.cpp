@@ -4,7 +4,9 @@
 #include <optional>
 
 #include "schedule/added_sums.h"
+#include "schedule/centred_squares.h"
 #include "schedule/emission.h"
+#include "schedule/factors_apart.h"
 #include "schedule/joined_sums.h"
 #include "schedule/memory_order.h"
 #include "schedule/nested_sums.h"
@@ -46,6 +48,26 @@ StageBuilder Linear() {
 std::vector<core::TensorArgument> OfLinear(std::vector<core::TensorArgument> more) {
   more.insert(more.begin(), {Input("x", {"M", "K"}), Input("w", {"N", "K"})});
   return more;
+}
+
+// Each row of the linear layer less its mean, over its deviation, which is made of the sum of squares in the same pass.
+core::Computation LinearNormInOnePass(bool activated = false) {
+  StageBuilder t1("t1", {"M"}), t2("t2", {"M"}), y("y", {"M", "N"});
+  const auto biased = [activated](StageBuilder& stage) {
+    const auto sum = stage.Sum({stage.ReadStage("t0", {V(0), V(1)}), stage.Read("bias", {V(1)})});
+    return activated ? stage.Apply(Function::kTanh, {sum}) : sum;
+  };
+  t1.Reduce(ReduceOp::kSum, {{1, "N"}}, biased(t1));
+  const auto squared = biased(t2);
+  t2.Reduce(ReduceOp::kSum, {{1, "N"}}, t2.Product({squared, squared}));
+  y.Output();
+  const auto inverse = y.Apply(Function::kReciprocal, {y.OfSize("N")});
+  const auto mean = y.Product({inverse, y.ReadStage("t1", {V(0)})});
+  const auto square = y.Product({inverse, y.ReadStage("t2", {V(0)})});
+  const auto variance = y.Max({y.Number(0), y.Sum({square, y.Product({y.Number(-1), mean, mean})})});
+  const auto root = y.Apply(Function::kRsqrt, {y.Sum({variance, y.Number(1e-3)})});
+  y.Product({y.Sum({biased(y), y.Minus(mean)}), root});
+  return FormOf(OfLinear({Input("bias", {"N"}), Output("y", {"M", "N"})}), {Linear(), t1, t2, y});
 }
 
 // softmax(linear + bias), where the linear layer's results were in y before, or in memory of `more`.
@@ -599,6 +621,12 @@ std::vector<Chain> Chains() {
        nullptr,
        {},
        500},
+      {"LinearNormInOnePass", LinearNormInOnePass(), {{"M", 19}, {"N", 70}, {"K", 33}}, schedule::RowsSchedule(), 2},
+      {"LinearActivationNorm",
+       LinearNormInOnePass(true),
+       {{"M", 19}, {"N", 70}, {"K", 33}},
+       schedule::RowsSchedule(),
+       2},
       {"ScaledBlocks", ScaledBlocks(), {{"N", 9}, {"B", 21}}, schedule::RowsSchedule(), 1},
       {"MeanOfNorms", MeanOfNorms(), {{"B", 9}, {"D", 70}}, schedule::RowsSchedule(), 2, {}, {"B <= 262144"}},
   };
@@ -809,6 +837,49 @@ TEST(Cuts, ReductionsThatBothSidesNeedAreCutTogether) {
   EXPECT_NE(phases->first.FindStage("s"), nullptr);
   EXPECT_EQ(phases->conditions.size(), 2u) << "arrays for mean and variance";
   for (const char* stage : {"t0", "t1", "t2"}) EXPECT_EQ(phases->second.FindStage(stage), nullptr) << stage;
+}
+
+// What a norm's statistics and the norm itself need of an activation is computed once, where its sums are.
+TEST(Cuts, FunctionsOfSumsAreStoredFinished) {
+  const core::Computation form = schedule::WithCentredSquares(LinearNormInOnePass(true));
+  const schedule::PlaceToCut place = schedule::PlacesToCut(form).front();
+  const core::Stage& finished = place.computation.stages[place.stage];
+  EXPECT_TRUE(schedule::ReadsTensor(finished, "t0", true));
+  EXPECT_TRUE(schedule::ReadsTensor(finished, "bias", false));
+  ASSERT_TRUE(core::Validate(place.computation));
+  for (size_t s = place.stage + 1; s < place.computation.stages.size(); ++s) {
+    EXPECT_TRUE(schedule::ReadsTensor(place.computation.stages[s], finished.name, true));
+    EXPECT_FALSE(schedule::ReadsTensor(place.computation.stages[s], "t0", true));
+    EXPECT_FALSE(schedule::ReadsTensor(place.computation.stages[s], "bias", false));
+  }
+  EXPECT_TRUE(schedule::FunctionsApart(LinearNormInOnePass()).empty()) << "a bias is no function";
+}
+
+// Of what was computed; of inputs as they stand one pass is enough.
+TEST(Variances, AreOfDeviationsFromTheMean) {
+  const core::Computation form = LinearNormInOnePass();
+  const core::Computation centred = schedule::WithCentredSquares(form);
+  ASSERT_TRUE(core::Validate(centred));
+  ASSERT_EQ(centred.stages.size(), form.stages.size());
+  EXPECT_EQ(centred.stages[1], form.stages[1]);
+  EXPECT_TRUE(schedule::ReadsTensor(centred.stages[2], "t1", true)) << "the mean";
+  EXPECT_EQ(schedule::WithCentredSquares(centred), centred);
+
+  core::Computation of_input = form;
+  for (core::Stage& stage : of_input.stages)
+    for (core::Node& node : stage.nodes)
+      if (auto* read = std::get_if<core::TensorRead>(&node); read != nullptr && read->tensor == "t0")
+        *read = {"z", false, read->at};
+  of_input.tensors.push_back(Input("z", {"M", "N"}));
+  EXPECT_EQ(schedule::WithCentredSquares(of_input), of_input);
+
+  core::Computation others = form;  // the sum of squares is a result as well
+  StageBuilder moment("u", {"M"});
+  moment.Output();
+  moment.ReadStage("t2", {V(0)});
+  others.stages.push_back(moment.stage);
+  others.tensors.push_back(Output("u", {"M"}));
+  EXPECT_EQ(schedule::WithCentredSquares(others), others);
 }
 
 // y = s * s / (n * n): of the mean, whose square is finite where that of the sum is not.
