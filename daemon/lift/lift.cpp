@@ -158,6 +158,7 @@ class Lifting {
   Result<LiftOutcome> AttemptAnew() {
     seen_.clear();
     silent_.clear();
+    beyond_limits_.clear();
     right_at_.clear();
     notes_.clear();
     failure_ = NothingTried();
@@ -372,6 +373,7 @@ class Lifting {
         const size_t before = forms();
         const double begin = CpuSeconds();
         if (const LiftShape& shape = *shapes_[next_++]; IsAffordable(shape)) WW_TRY(See(shape));
+        else beyond_limits_.insert(&shape);
         const bool was_long = CpuSeconds() - begin > request_.seconds_limit / 8;
         if (forms() == before || was_long) BringForwardTheSmallest();
       }
@@ -434,7 +436,9 @@ class Lifting {
   }
   bool HasNewParity(const std::string& name, int64_t value) const {
     return std::all_of(shapes_.begin(), shapes_.begin() + static_cast<std::ptrdiff_t>(next_),
-                       [&](const LiftShape* tried) { return (NumbersAt(*tried).at(name) - value) % 2 != 0; });
+                       [&](const LiftShape* tried) {
+                         return beyond_limits_.contains(tried) || (NumbersAt(*tried).at(name) - value) % 2 != 0;
+                       });
   }
   // Whether a form that is wrong there may be right where scalars are what they were at all shapes before.
   bool HasOtherConstants(const LiftShape& wrong_at) const {
@@ -454,10 +458,11 @@ class Lifting {
         next, shapes_.end(), [](const LiftShape* a, const LiftShape* b) { return WorkAt(*a) < WorkAt(*b); });
     if (smallest != shapes_.end()) std::rotate(next, smallest, smallest + 1);
   }
-  // At all shapes that were tried.
+  // At all shapes that were tried, but for those that were too large to tell anything.
   bool IsConstant(const std::string& name, int64_t value) const {
-    return std::all_of(shapes_.begin(), shapes_.begin() + static_cast<std::ptrdiff_t>(next_),
-                       [&](const LiftShape* tried) { return NumbersAt(*tried).at(name) == value; });
+    return std::all_of(
+        shapes_.begin(), shapes_.begin() + static_cast<std::ptrdiff_t>(next_),
+        [&](const LiftShape* tried) { return beyond_limits_.contains(tried) || NumbersAt(*tried).at(name) == value; });
   }
   core::Sizes NumbersAt(const LiftShape& shape) const { return WithGroups(Named(shape.scalars).sizes, groups_); }
 
@@ -522,7 +527,7 @@ class Lifting {
     return work;
   }
   void LearnFrom(const LiftShape& shape, const NotLifted& blocked) {
-    if (IsLimit(blocked)) too_large_ = std::min(too_large_, WorkAt(shape));
+    if (IsLimit(blocked)) too_large_ = std::min(too_large_, WorkAt(shape)), beyond_limits_.insert(&shape);
     if (blocked.blocker == kNothingWritten || blocked.blocker == kFaults) silent_.push_back(&shape);
   }
   size_t forms() const {
@@ -652,7 +657,10 @@ class Lifting {
     while (next_ < shapes_.size() && !lifted.verified) {
       if (!InTime()) BringForwardTheSmallest();
       const LiftShape& shape = *shapes_[next_++];
-      if (!IsAffordable(shape, kTimesSmaller)) continue;
+      if (!IsAffordable(shape, kTimesSmaller)) {
+        beyond_limits_.insert(&shape);
+        continue;
+      }
       WW_ASSIGN(auto traced, at_shape_.TraceAt(shape));
       const Trace* trace = std::get_if<Trace>(&traced);
       if (trace == nullptr) {
@@ -685,10 +693,11 @@ class Lifting {
   ShapeForms::View& view_ = at_shape_.view();
   std::vector<const LiftShape*> shapes_;  // of the request's, in the order in which they are tried
   std::vector<Seen> seen_;
-  std::vector<const LiftShape*> silent_;    // at which the entry writes nothing, or faults
-  std::vector<const LiftShape*> right_at_;  // beside those that the form was made from
-  const LiftShape* wrong_at_ = nullptr;     // the last one at which a form was not right
-  size_t next_ = 0;                         // of the shapes
+  std::vector<const LiftShape*> silent_;      // at which the entry writes nothing, or faults
+  std::set<const LiftShape*> beyond_limits_;  // at which it is too much to execute
+  std::vector<const LiftShape*> right_at_;    // beside those that the form was made from
+  const LiftShape* wrong_at_ = nullptr;       // the last one at which a form was not right
+  size_t next_ = 0;                           // of the shapes
   bool even_alone_ = false;
   Groups groups_;                      // sizes that are looked at in so many groups
   std::vector<Dimensions> ungrouped_;  // of the buffers

@@ -235,6 +235,17 @@ TEST(LiftAttempts, WhatIsLargerThanWhatWasTooLargeIsNotTried) {
 }
 
 // A window of three in every other column ends behind an even row, and within an odd one.
+// Of three rows at all shapes but two, of which one is too much: the other one tells.
+TEST(LiftAttempts, WhatWasTooLargeTellsNothingOfASize) {
+  const core::LiftOutcome outcome =
+      LiftRows("float sum = 0; for (int i = 0; i < m; ++i) sum += x[r * m + i]; if (t == 0) y[r * m] = sum * n;",
+               {{3, 5}, {3, 7}, {3, 11}, {3, 8}, {64, 40}, {3, 10}, {5, 6}, {4, 9}, {6, 10}}, "", "x", "y", 600);
+  const auto* lifted = std::get_if<core::Lifted>(&outcome);
+  ASSERT_NE(lifted, nullptr) << std::get<core::NotLifted>(outcome).message;
+  EXPECT_TRUE(lifted->verified);
+  EXPECT_TRUE(lifted->computation.assumptions.empty()) << lifted->computation.assumptions.front();
+}
+
 TEST(LiftAttempts, AnEdgeIsSeenWhereRowsAreEven) {
   const auto outcome = LiftRows(
       "if (t >= m / 2) return; float s = 0; "
