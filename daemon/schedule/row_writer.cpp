@@ -276,8 +276,9 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
     }
     body.Close();
   }
+  const bool alone = shape_.team == Team::kColumn && shape_.threads == 1;
   for (size_t m : pass.members)
-    if (plan_.members[m].statistic())
+    if (plan_.members[m].statistic() && !alone)
       body.Add(Combined(problem_, results_.at(plan_.members[m].stage.name), shape_.team, helpers_));
   for (const auto& [access, name] : held_) names_.Release(name);
   held_.clear();

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kShortRow = 16, kManyRows = 1 << 16;
 constexpr int64_t kLongestAlone = 64;       // of so many rows, whose neighbours lie side by side
+constexpr int kTeamsAlone = 128;            // of one thread each
 constexpr int64_t kWarpColumns = 1024;      // up to here a warp walks a row
 constexpr int64_t kItemsOfThread = 16;      // that a thread of a block should have at least
 constexpr int64_t kLongestWhole = 1 << 14;  // that one block reduces alone where there are no rows
@@ -91,6 +92,12 @@ CodeOutcome EmitColumns(const Problem& problem, const Group& group, const Parame
   shape.team = Team::kColumn;
   shape.teams = 32;
   shape.threads = IntegerOf(parameters, "threads");
+  // Of many short ones there are enough threads: none waits for another one.
+  const bool is_default = parameters.at("threads") == ColumnsSchedule().parameters[0].values.front();
+  if (is_default && columns <= kLongestAlone && RowsOf(problem, plan) > kManyRows) {
+    shape.teams = kTeamsAlone;
+    shape.threads = 1;
+  }
   return Write(problem, group, std::move(plan), shape);
 }
 

@@ -187,6 +187,21 @@ core::Computation PoolWithPositions() {
             stages);
 }
 
+// y[c, l] = exp(x[c, l] - max_k x[k, l]) / sum_k exp(x[k, l] - max_k x[k, l]).
+core::Computation SoftmaxOfColumns() {
+  StageBuilder most("t0", {"L"}), total("t1", {"L"}), y("y", {"C", "L"});
+  most.Reduce(ReduceOp::kMax, {{1, "C"}}, most.Read("x", {V(1), V(0)}));
+  const auto shifted = [](StageBuilder& stage, core::VariableId c, core::VariableId l) {
+    return stage.Apply(core::Function::kExp,
+                       {stage.Subtract({stage.Read("x", {V(c), V(l)}), stage.ReadStage("t0", {V(l)})})});
+  };
+  total.Reduce(ReduceOp::kSum, {{1, "C"}}, shifted(total, 1, 0));
+  y.Output();
+  const auto exponential = shifted(y, 0, 1);
+  y.Divide({exponential, y.ReadStage("t1", {V(1)})});
+  return Of({Input("x", {"C", "L"}), Output("y", {"C", "L"})}, {most, total, y});
+}
+
 struct Row {
   const char* name;
   core::Computation form;
@@ -241,6 +256,12 @@ std::vector<Row> Rows() {
        schedule::MapSchedule(),
        "dim3(32, 8)"},
       {"depthwise", Depthwise(), {{"C", 3}, {"L", 50}}, schedule::MapSchedule()},
+      {"softmax of columns", SoftmaxOfColumns(), {{"C", 21}, {"L", 70}}, schedule::ColumnsSchedule(), "dim3(32, 16)"},
+      {"softmax of many short columns",
+       SoftmaxOfColumns(),
+       {{"C", 5}, {"L", 66000}},
+       schedule::ColumnsSchedule(),
+       "dim3(128, 1)"},
       {"odd phases", OddPhases(), {{"K", 5}, {"C", 7}, {"H", 21}}, schedule::TilesSchedule()},
   };
 }
