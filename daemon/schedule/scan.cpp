@@ -194,7 +194,9 @@ class ScanWriter : ScanCode {
   // Where neighbours that one access moves begin, at the present item.
   std::string PackAddress(const ScanFrame& frame, const Step& step, const Access& access) const {
     auto variables = frame.variables;
-    variables[access.store ? plan_.axis.variable : plan_.prefix.term] = step.item;
+    const std::string first =
+        plan_.prefix.backwards ? fmt::format("({} - kWidth - {})", frame.axis.count(), step.item) : step.item;
+    variables[access.store ? plan_.axis.variable : plan_.prefix.term] = first;
     return access.tensor + " + " + OffsetText(*access.offset, variables);
   }
 
@@ -289,7 +291,7 @@ class ScanWriter : ScanCode {
     KernelArguments arguments = ArgumentsOf(problem_, group_);
     Lines launch;
     const std::string rows = RowsText();
-    if (!plan_.prefix.backwards) PlanPacking(items_);
+    PlanPacking(items_);
     if (packs()) {
       packed_ = MakePackedType(problem_, packing_);
       code.helpers.push_back(packed_.definition);

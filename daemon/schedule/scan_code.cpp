@@ -80,7 +80,7 @@ std::string ScanCode::Term(ScanFrame& frame, Lines& lines, bool packed) {
       const core::TensorArgument* tensor = problem_.form.FindTensor(read.tensor);
       for (const Access& access : packing_.accesses)
         if (tensor != nullptr && !access.store && SamePlace(access, AccessOf(*tensor, read)))
-          return Loaded(problem_, tensor->dtype, HeldName(access) + ".at[" + k_ + "]");
+          return Loaded(problem_, tensor->dtype, HeldName(access) + ".at[" + Neighbour() + "]");
       return std::nullopt;
     };
   ExpressionCode code(problem_, stage_, std::move(scope), frame.names, lines);
@@ -111,7 +111,7 @@ void ScanCode::WriteOutputs(ScanFrame& frame, const std::string& value, Lines& l
     }
     stored = Stored(problem_, stage.dtype, type, stored);
     if (held != nullptr) {
-      lines.Add(fmt::format("{}.at[{}] = {};", HeldName(*held), k_, stored));
+      lines.Add(fmt::format("{}.at[{}] = {};", HeldName(*held), Neighbour(), stored));
       continue;
     }
     stores.Set(lines, fmt::format("{}[{}]", stage.name, StoreOffset(problem_, stage, variables)), stored);

@@ -34,6 +34,9 @@ class ScanCode {
   // The variable that holds neighbours which are moved by one access.
   static std::string HeldName(const Access& access) { return access.tensor + (access.store ? "_new" : "_pack"); }
 
+  // Where among them the present one stands: from the end they are taken the other way round.
+  std::string Neighbour() const { return plan_.prefix.backwards ? "kWidth - 1 - " + k_ : k_; }
+
   // The body of the sum at the present position; `packed`: of neighbours that are held.
   std::string Term(ScanFrame& frame, Lines& lines, bool packed = false);
   // The outputs at the present position, where the result is called `value`.
