@@ -318,27 +318,9 @@ std::vector<core::Guard> ExpressionCode::PadReads(const core::Reduce& reduce) {
   return left;
 }
 
-// A loop of its own: windows and other short reductions.
-ExpressionCode::Piece ExpressionCode::OfReduce(NodeId node, const core::Reduce& reduce) {
+// The loops over a reduction's terms, and what its conditions leave of them; how many brackets that are.
+size_t ExpressionCode::OpenLoops(const core::Reduce& reduce) {
   static constexpr std::array<const char*, 3> kNames = {"kx", "ky", "kz"};
-  const ValueType type = core::IsArg(reduce.op) ? types_[reduce.body] : types_[node];
-  const std::string value_type = core::IsArg(reduce.op) ? CType(reduce.body) : CType(node);
-  const bool is_max =
-      reduce.op == ReduceOp::kMax || reduce.op == ReduceOp::kArgMaxFirst || reduce.op == ReduceOp::kArgMaxLast;
-  std::vector<std::string> wishes = {reduce.op == ReduceOp::kSum       ? "sum"
-                                     : reduce.op == ReduceOp::kProduct ? "product"
-                                     : is_max                          ? "largest"
-                                                                       : "smallest"};
-  if (const auto own = NameInOriginal(problem_, reduce.op)) wishes.insert(wishes.begin(), *own);
-  const std::string result = names_.TakeOf(wishes);
-  lines_->Add(fmt::format("{} {} = {};", value_type, result, NeutralText(problem_, reduce.op, type)));
-  std::string index;
-  if (core::IsArg(reduce.op)) {
-    index = names_.Take(result + "_at");
-    lines_->Add(fmt::format("{} {} = 0;", CType(node), index));
-  }
-  const auto saved = named_;
-  const auto saved_variables = scope_.variables;
   for (size_t i = 0; i < reduce.variables.size(); ++i) {
     const size_t back = reduce.variables.size() - 1 - i;
     scope_.variables[reduce.variables[i].id] = names_.Take(reduce.variables.size() == 1 ? "k"
@@ -347,7 +329,7 @@ ExpressionCode::Piece ExpressionCode::OfReduce(NodeId node, const core::Reduce& 
   }
   const std::vector<core::Guard> guards = reduce.op == ReduceOp::kSum ? PadReads(reduce) : reduce.guards;
   // A condition stands in the innermost loop that it depends on, before those inside of it.
-  size_t opened = 0;
+  size_t opened = reduce.variables.size();
   const auto open_condition = [&](size_t loops) {
     std::vector<core::Guard> here;
     for (const core::Guard& guard : guards) {
@@ -369,6 +351,30 @@ ExpressionCode::Piece ExpressionCode::OfReduce(NodeId node, const core::Reduce& 
         fmt::format("for (int {} = 0; {} < {}; ++{})", name, name, SizeText(reduce.variables[i].extent), name));
     open_condition(i + 1);
   }
+  return opened;
+}
+
+// A loop of its own: windows and other short reductions.
+ExpressionCode::Piece ExpressionCode::OfReduce(NodeId node, const core::Reduce& reduce) {
+  const ValueType type = core::IsArg(reduce.op) ? types_[reduce.body] : types_[node];
+  const std::string value_type = core::IsArg(reduce.op) ? CType(reduce.body) : CType(node);
+  const bool is_max =
+      reduce.op == ReduceOp::kMax || reduce.op == ReduceOp::kArgMaxFirst || reduce.op == ReduceOp::kArgMaxLast;
+  std::vector<std::string> wishes = {reduce.op == ReduceOp::kSum       ? "sum"
+                                     : reduce.op == ReduceOp::kProduct ? "product"
+                                     : is_max                          ? "largest"
+                                                                       : "smallest"};
+  if (const auto own = NameInOriginal(problem_, reduce.op)) wishes.insert(wishes.begin(), *own);
+  const std::string result = names_.TakeOf(wishes);
+  lines_->Add(fmt::format("{} {} = {};", value_type, result, NeutralText(problem_, reduce.op, type)));
+  std::string index;
+  if (core::IsArg(reduce.op)) {
+    index = names_.Take(result + "_at");
+    lines_->Add(fmt::format("{} {} = 0;", CType(node), index));
+  }
+  const auto saved = named_;
+  const auto saved_variables = scope_.variables;
+  const size_t opened = OpenLoops(reduce);
   const Piece body = PieceOf(reduce.body, type);
   if (core::IsArg(reduce.op)) {
     const bool first = reduce.op == ReduceOp::kArgMaxFirst || reduce.op == ReduceOp::kArgMinFirst;
@@ -385,7 +391,7 @@ ExpressionCode::Piece ExpressionCode::OfReduce(NodeId node, const core::Reduce& 
   } else {
     lines_->Add(fmt::format("{} = {};", result, CombinedText(problem_, reduce.op, type, result, body.Plain())));
   }
-  for (size_t i = 0; i < reduce.variables.size() + opened; ++i) lines_->Close();
+  for (size_t i = 0; i < opened; ++i) lines_->Close();
   named_ = saved;
   scope_.variables = saved_variables;
   padded_.clear();

@@ -93,6 +93,7 @@ class ExpressionCode {
   Piece Written(core::NodeId node, core::ValueType wanted);
   Piece OfRead(const core::TensorRead& read);
   Piece Read(const core::TensorRead& read);
+  size_t OpenLoops(const core::Reduce& reduce);
   std::vector<core::Guard> PadReads(const core::Reduce& reduce);
   std::string OffsetOf(const core::TensorRead& read, const core::TensorArgument& tensor);
   Piece OfNary(const core::Nary& nary, core::ValueType type);
