@@ -9,7 +9,7 @@
 #include "tests/support/computation_builder.h"
 #include "tests/support/computation_samples.h"
 
-namespace warpwright {
+namespace warpwright::lift {
 namespace {
 
 using core::ReduceOp;
@@ -108,4 +108,4 @@ TEST(ForwardCoordinates, AreThoseThatReadersHave) {
 }
 
 }  // namespace
-}  // namespace warpwright
+}  // namespace warpwright::lift

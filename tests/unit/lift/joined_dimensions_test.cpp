@@ -6,7 +6,7 @@
 #include "tests/support/computation_builder.h"
 #include "tests/support/computation_samples.h"
 
-namespace warpwright {
+namespace warpwright::lift {
 namespace {
 
 using namespace testing;  // NOLINT: operators on positions
@@ -29,4 +29,4 @@ TEST(JoinedDimensions, AreThoseOfWhichOneVariableTakesBothParts) {
 }
 
 }  // namespace
-}  // namespace warpwright
+}  // namespace warpwright::lift

@@ -5,7 +5,7 @@
 #include "tests/support/computation_builder.h"
 #include "tests/support/computation_samples.h"
 
-namespace warpwright {
+namespace warpwright::lift {
 namespace {
 
 using core::ReduceOp;
@@ -41,4 +41,4 @@ TEST(WholeGroups, AreAssumedWhereEveryColumnHasOne) {
 }
 
 }  // namespace
-}  // namespace warpwright
+}  // namespace warpwright::lift

@@ -6,7 +6,7 @@
 #include "tests/support/computation_builder.h"
 #include "tests/support/computation_samples.h"
 
-namespace warpwright {
+namespace warpwright::lift {
 namespace {
 
 using core::ReduceOp;
@@ -57,4 +57,4 @@ TEST(WindowSums, StayWhereTheWindowIsNone) {
 }
 
 }  // namespace
-}  // namespace warpwright
+}  // namespace warpwright::lift
