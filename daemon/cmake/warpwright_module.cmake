@@ -101,9 +101,11 @@ function(ww_compile_like_a_test program)
   endif()
 endfunction()
 
-# ww_test(core SOURCES a_test.cpp DEPENDS core): program test_core, registered as unit.core.
+# ww_test(core SOURCES a_test.cpp DEPENDS core): program test_core, registered as unit.core. COST: about how many seconds it takes, of one
+# that takes long. CTest begins with these, so that of two processors neither waits for the other at the end; it learns the times only from
+# earlier runs, and CI has none.
 function(ww_test name)
-  cmake_parse_arguments(T "" "" "SOURCES;DEPENDS;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(T "" "COST" "SOURCES;DEPENDS;LINKS;LABELS" ${ARGN})
   add_executable(test_${name} ${T_SOURCES})
   list(TRANSFORM T_DEPENDS PREPEND ww_)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
@@ -114,8 +116,11 @@ function(ww_test name)
   endif()
   add_test(NAME ${T_LABELS}.${name} COMMAND test_${name})
   set_tests_properties(${T_LABELS}.${name} PROPERTIES LABELS "${T_LABELS}")
-  if(T_LABELS STREQUAL integration)  # the long ones first: of two processors, neither waits for the other at the end
-    set_tests_properties(${T_LABELS}.${name} PROPERTIES COST 100)
+  if(NOT T_COST AND T_LABELS STREQUAL integration)
+    set(T_COST 10)
+  endif()
+  if(T_COST)
+    set_tests_properties(${T_LABELS}.${name} PROPERTIES COST ${T_COST})
   endif()
 endfunction()
 
