@@ -221,7 +221,9 @@ std::vector<Scalars> ToldApart(const core::KernelSpec& spec, const SizeRelations
                                : is_small(argument.name) && equal[values_of(argument.name)]++ > 0;
     if (!coincides) continue;
     Scalars scalars = from();
-    ++std::get<int64_t>(scalars.at(argument.name));
+    int64_t& value = std::get<int64_t>(scalars.at(argument.name));
+    const bool skips = relations.SkipsPositions(scalars);
+    for (++value; !skips && value <= kSmall && relations.SkipsPositions(scalars);) ++value;
     relations.FollowWindows(scalars);
     shapes.push_back(std::move(scalars));
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -86,6 +87,7 @@ struct Operand {
 // it spreads: (in - 1) stride - 2 pad + dilation (taps - 1) + extra + 1. As in PyTorch's Conv2d and ConvTranspose2d.
 struct Window {
   const Operand *in, *taps, *stride, *pad, *dilation, *extra;
+  std::vector<std::string> Parts() const { return {taps->name, stride->name, pad->name, dilation->name, extra->name}; }
   bool twice = true;        // the padding counts at both ends
   bool transposed = false;  // which alone has `extra`
 
@@ -265,8 +267,7 @@ SizeRelations SizeRelations::Of(const core::KernelSpec& spec) {
       if (auto size = core::Size::Parse(window->Text()), least = core::Size::Parse(window->LeastIn()); size && least) {
         found.relations_.emplace(argument.name, std::move(*size));
         found.moved_over_.emplace(argument.name, MovedOver{window->in->name, std::move(*least)});
-        for (const Operand* part : {window->taps, window->stride, window->pad, window->dilation, window->extra})
-          if (!part->name.empty()) found.of_windows_.insert(part->name);
+        found.AddParts(window->Parts(), window->stride->name, window->dilation->name);
       }
   }
   found.AddWindowsOfShapes(spec);
@@ -286,6 +287,19 @@ SizeRelations SizeRelations::Of(const core::KernelSpec& spec) {
     if (found.Has(argument.name)) found.order_.push_back(argument.name);
   }
   return found;
+}
+
+void SizeRelations::AddParts(const std::vector<std::string>& parts, const std::string& stride,
+                             const std::string& dilation) {
+  for (const std::string& part : parts)
+    if (!part.empty()) of_windows_.insert(part);
+  if (!stride.empty() && !dilation.empty() && stride != dilation) steps_.emplace(stride, dilation);
+}
+
+bool SizeRelations::SkipsPositions(const Scalars& scalars) const {
+  return std::any_of(steps_.begin(), steps_.end(), [&](const auto& steps) {
+    return std::gcd(std::get<int64_t>(scalars.at(steps.first)), std::get<int64_t>(scalars.at(steps.second))) > 1;
+  });
 }
 
 // Where the manifest says itself what a window leaves: "(H + 2 * pad - R) / stride + 1" in the shape of an output.
@@ -311,8 +325,7 @@ void SizeRelations::AddWindowsOfShapes(const core::KernelSpec& spec) {
       auto least = core::Size::Parse(window->LeastIn());
       if (!least) continue;
       of_shapes_.emplace_back(extent, MovedOver{window->in->name, std::move(*least)});
-      for (const Operand* part : {window->taps, window->stride, window->pad, window->dilation, window->extra})
-        if (!part->name.empty()) of_windows_.insert(part->name);
+      AddParts(window->Parts(), window->stride->name, window->dilation->name);
     }
   }
 }

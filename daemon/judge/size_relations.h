@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/computation.h"
@@ -31,6 +32,9 @@ class SizeRelations {
   // Whether it is a window's stride, padding, dilation or number of taps.
   bool HasWindows() const { return !moved_over_.empty() || !of_shapes_.empty(); }
   bool IsOfWindow(const std::string& name) const { return of_windows_.contains(name); }
+  // Whether a window's stride and dilation have a factor in common there: then it leaves out some positions of a
+  // transposed convolution, or reaches some elements alone, which is another form.
+  bool SkipsPositions(const Scalars& scalars) const;
   // Gives what follows from others its value. The extent that a window moves over grows until some windows stay
   // inside, and the last one ends where it does.
   void Follow(Scalars& scalars) const { Follow(scalars, false); }
@@ -43,12 +47,14 @@ class SizeRelations {
     core::Size least;    // at which windows in its middle reach neither end
   };
   void AddWindowsOfShapes(const core::KernelSpec& spec);
+  void AddParts(const std::vector<std::string>& parts, const std::string& stride, const std::string& dilation);
   void GrowInput(const MovedOver& over, const core::Size& result, Scalars& scalars) const;
   void Follow(Scalars& scalars, bool windows_alone) const;
 
   std::vector<std::string> order_;  // of evaluation
   std::map<std::string, core::Size> relations_;
   std::set<std::string> of_windows_;
+  std::set<std::pair<std::string, std::string>> steps_;      // strides and dilations of one window
   std::map<std::string, MovedOver> moved_over_;              // by the extent of the output
   std::vector<std::pair<core::Size, MovedOver>> of_shapes_;  // extents that are written out in the shapes
 };

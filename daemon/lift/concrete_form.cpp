@@ -39,7 +39,18 @@ class FormMaker {
   explicit FormMaker(const ConcreteRequest& request) : request_(request), forms_(request.forms) {}
 
   Fitted<ConcreteForm> Run() {
-    pieces_ = FirstPieces(forms_, request_.buffers);
+    pieces_ = FirstPieces(forms_, request_.buffers, false);
+    std::vector<Piece> fewer = FirstPieces(forms_, request_.buffers, true);
+    if (fewer.size() == pieces_.size()) return RunPieces();
+    std::swap(pieces_, fewer);
+    if (auto form = RunPieces(); form || IsLate()) return form;
+    written_out_.clear();
+    pieces_ = std::move(fewer);
+    return RunPieces();
+  }
+
+ private:
+  Fitted<ConcreteForm> RunPieces() {
     std::string last;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       retry_ = false;
@@ -52,7 +63,6 @@ class FormMaker {
     return tl::unexpected(last);
   }
 
- private:
   bool IsLate() const { return CpuSeconds() > request_.cpu_deadline; }
 
   Fitted<core::Computation> Attempt() {
@@ -324,9 +334,79 @@ class FormMaker {
     return ExplainDomain(Pointers(all), fixed, extents, bounds);
   }
 
+  bool HasEmpty(const CellClass& cell_class) const {
+    return std::any_of(cell_class.members.begin(), cell_class.members.end(),
+                       [&](CellId cell) { return !HasTerms(cell); });
+  }
+  // Of the cells that have terms, numbered anew.
+  CellPoints PointsOf(const CellClass& cell_class, const std::vector<Column>& slots) const {
+    std::vector<uint32_t> number(cell_class.members.size());
+    uint32_t next = 0;
+    for (size_t m = 0; m < number.size(); ++m) number[m] = HasTerms(cell_class.members[m]) ? next++ : next;
+    CellPoints points{next, cell_class.cell, Pointers(slots)};
+    for (uint32_t& cell : points.cell) cell = number[cell];
+    return points;
+  }
+  bool HasTerms(CellId cell) const { return !cells_[cell].terms.empty(); }
+
+  // Of sums of which some have no terms: where the others' coordinates are those of their reader, but for a factor and
+  // an offset, it tells those of the empty ones too. `points`: of the others.
+  Fitted<CellCoordinates> CoordinatesWithEmpty(const CellClass& cell_class, const CellPoints& points) const {
+    auto known = ChooseCoordinates(points);
+    if (!known) return known;
+    CellCoordinates all;
+    std::vector<bool> used(cell_class.used_at.size(), false);
+    for (const Column& column : known->of_cell) {
+      const auto follows = [&](const Column& use) {
+        std::optional<std::pair<int64_t, int64_t>> first, step;  // of the use and the column
+        size_t k = 0;
+        for (size_t m = 0; m < use.size(); ++m) {
+          if (!HasTerms(cell_class.members[m])) continue;
+          const std::pair<int64_t, int64_t> at(use[m], column[k++]);
+          if (!first) first = at;
+          const std::pair<int64_t, int64_t> by(at.first - first->first, at.second - first->second);
+          if ((by.first == 0) != (by.second == 0)) return false;
+          if (by.first != 0 && !step) step = by;
+          if (step && by.first * step->second != by.second * step->first) return false;
+        }
+        return !step || (step->first > 0) == (step->second > 0);
+      };
+      size_t u = 0;
+      while (u < used.size() && (used[u] || !follows(cell_class.used_at[u]))) ++u;
+      if (u == used.size()) return tl::unexpected(std::string("where sums without terms stand is not known"));
+      used[u] = true;
+      Column use = cell_class.used_at[u];
+      const auto [low, high] = std::minmax_element(use.begin(), use.end());
+      const int64_t least = *low, most = *high;
+      int64_t step = 0;
+      for (const int64_t v : use) step = std::gcd(step, v - least);
+      for (int64_t& v : use) v = step == 0 ? 0 : (v - least) / step;
+      all.extents.push_back(step == 0 ? 1 : (most - least) / step + 1);
+      all.of_cell.push_back(std::move(use));
+    }
+    return all;
+  }
+
+  // Whether the guards leave out every term of those that have none.
+  bool AreEmpty(const CellClass& cell_class, const std::vector<Column>& coordinates,
+                const std::vector<int64_t>& counters, const std::vector<IntegerGuard>& guards) const {
+    for (size_t m = 0; m < cell_class.members.size(); ++m) {
+      if (HasTerms(cell_class.members[m])) continue;
+      std::vector<int64_t> point;
+      for (const Column& column : coordinates) point.push_back(column[m]);
+      const size_t fixed = point.size();
+      point.resize(fixed + counters.size(), 0);
+      for (size_t k = point.size(); k != fixed;) {
+        if (Holds(guards, point)) return false;
+        for (k = point.size(); k > fixed && ++point[k - 1] == counters[k - 1 - fixed];) point[--k] = 0;
+      }
+    }
+    return true;
+  }
+
   Fitted<core::Stage> FitClass(CellClass& cell_class, size_t number, uint32_t line) {
     auto stage = FitClass(cell_class, number, line, /*by_use=*/false);
-    if (stage || cell_class.used_at.empty()) return stage;
+    if (stage || cell_class.used_at.empty() || HasEmpty(cell_class)) return stage;
     // What is padded by itself does not tell where its reader stands.
     auto other = FitClass(cell_class, number, line, /*by_use=*/true);
     return other ? other : stage;
@@ -339,10 +419,13 @@ class FormMaker {
     Emitter emitter(request_.scalars, stage.nodes);
     std::vector<Column> slots;
     const std::vector<size_t> of_reads = AddReads(cell_class.body, emitter, slots);
-    CellPoints points{cell_class.members.size(), cell_class.cell, Pointers(slots)};
+    CellPoints points = PointsOf(cell_class, slots);
     const std::vector<Column> uses = by_use ? ByRow(cell_class.used_at, cell_class) : std::vector<Column>();
-    auto coordinates = ChooseCoordinates(by_use ? CellPoints{points.cells, points.cell, Pointers(uses)} : points);
-    if (!coordinates && !by_use && !cell_class.used_at.empty()) {
+    const bool has_empty = HasEmpty(cell_class);
+    auto coordinates = has_empty
+                           ? CoordinatesWithEmpty(cell_class, points)
+                           : ChooseCoordinates(by_use ? CellPoints{points.cells, points.cell, Pointers(uses)} : points);
+    if (!coordinates && !by_use && !has_empty && !cell_class.used_at.empty()) {
       // They read the same and differ in numbers: bins of a histogram, frequencies of a transform.
       for (Column& column : ByRow(cell_class.used_at, cell_class)) slots.push_back(std::move(column));
       points.slots = Pointers(slots);
@@ -363,6 +446,8 @@ class FormMaker {
     for (const IntegerGuard& guard : *domain) stage.domain.push_back(ToGuard(guard));
     auto guards = GuardsOfTerms(cell_class, x, fixed, counters->extents, emitter);
     if (!guards) return tl::unexpected(guards.error());
+    if (has_empty && !AreEmpty(cell_class, coordinates->of_cell, counters->extents, *guards))
+      return tl::unexpected(std::string("sums without terms are no such sums"));
     cell_class.coordinates = std::move(coordinates->of_cell);
     cell_class.extents = std::move(coordinates->extents);
     cell_class.windows = emitter.WindowsOf(fixed, counters->extents);

@@ -320,16 +320,6 @@ class DomainExplanation {
       if (i++ % step == 0) counts_.emplace_back(fixed, count);
   }
 
-  static bool Holds(const std::vector<IntegerGuard>& guards, const std::vector<int64_t>& point) {
-    for (const IntegerGuard& guard : guards) {
-      const int64_t n = guard.value.Numerator([&](size_t k) { return point[k]; });
-      if (n % guard.value.divisor != 0) return false;
-      const int64_t v = n / guard.value.divisor;
-      if ((guard.has_low && v < guard.low) || (guard.has_high && v >= guard.high)) return false;
-    }
-    return true;
-  }
-
   // Rows satisfy all guards, so it is enough to count the points of the box that do. Of a box that is too large for
   // that, nothing is known.
   bool Explains(const std::vector<IntegerGuard>& guards) const {
@@ -458,6 +448,16 @@ Fitted<CellCoordinates> ChooseCoordinates(const CellPoints& points) { return Coo
 
 Fitted<Counters> ChooseCounters(const CellPoints& points, const Columns& coordinates, CounterOrder order) {
   return CounterChoice(points, coordinates, order).Run();
+}
+
+bool Holds(const std::vector<IntegerGuard>& guards, const std::vector<int64_t>& point) {
+  for (const IntegerGuard& guard : guards) {
+    const int64_t n = guard.value.Numerator([&](size_t k) { return point[k]; });
+    if (n % guard.value.divisor != 0) return false;
+    const int64_t v = n / guard.value.divisor;
+    if ((guard.has_low && v < guard.low) || (guard.has_high && v >= guard.high)) return false;
+  }
+  return true;
 }
 
 Fitted<std::vector<IntegerGuard>> ExplainDomain(const Columns& columns, size_t fixed,

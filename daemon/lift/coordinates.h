@@ -55,6 +55,7 @@ struct IntegerGuard {
   // are not needed are kept.
   bool needs_low = false, needs_high = false;
 };
+bool Holds(const std::vector<IntegerGuard>& guards, const std::vector<int64_t>& point);
 // Guards under which the points of the box [0, extents) of the last columns, for each distinct combination of the
 // first `fixed` columns, are exactly the rows. `bounds`: guards that hold for all rows and may explain it (positions
 // inside their tensors); all of them are returned if they do, else differences of columns.

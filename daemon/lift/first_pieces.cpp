@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -33,9 +34,51 @@ std::set<uint16_t> IntermediatesThatAreRead(const FormGraph& forms, const std::v
   return read;
 }
 
+bool IsZero(const FormGraph& forms, FormId id) {
+  return id != 0 && forms[id].op == FormOp::kConstant && forms[id].value == 0;
+}
+
+// Whether the zeros are all that lies in some lines across the buffer. Those of a triangle are not.
+bool AreZerosLines(const FormGraph& forms, const ShapedBuffer& buffer) {
+  Column all(buffer.elements.size());
+  std::iota(all.begin(), all.end(), 0);
+  const std::vector<Column> at = CoordinatesOf(all, buffer.shape);
+  std::vector<std::vector<bool>> only_zeros;
+  for (const int64_t extent : buffer.shape) only_zeros.emplace_back(static_cast<size_t>(extent), true);
+  for (size_t e = 0; e < all.size(); ++e)
+    for (size_t d = 0; d < at.size() && !IsZero(forms, buffer.elements[e]); ++d)
+      only_zeros[d][static_cast<size_t>(at[d][e])] = false;
+  for (size_t e = 0; e < all.size(); ++e) {
+    bool in_line = false;
+    for (size_t d = 0; d < at.size(); ++d) in_line |= only_zeros[d][static_cast<size_t>(at[d][e])];
+    if (in_line != IsZero(forms, buffer.elements[e])) return false;
+  }
+  return true;
+}
+
+// The sum that zeros of the buffer are like; 0: none, or they are no sums. `reductions`: as FirstPieces finds them.
+FormId SumLikeZeros(const FormGraph& forms, const ShapedBuffer& buffer, const std::map<uint64_t, FormOp>& reductions) {
+  if (reductions.size() != 1 || reductions.begin()->second != FormOp::kLinear) return 0;
+  const uint64_t of_term = reductions.begin()->first;
+  FormId sum = 0;
+  bool zeros = false;
+  for (const FormId id : buffer.elements) {
+    if (id == 0) return 0;
+    if (IsZero(forms, id)) {
+      zeros = true;
+      continue;
+    }
+    if (forms[id].signature == of_term) continue;  // one term
+    const auto terms = forms.terms(id);
+    if (forms[id].op != FormOp::kLinear || terms.empty() || forms[terms[0].node].signature != of_term) return 0;
+    sum = id;
+  }
+  return zeros && sum != 0 && AreZerosLines(forms, buffer) ? sum : 0;
+}
+
 }  // namespace
 
-std::vector<Piece> FirstPieces(FormGraph& forms, const std::vector<ShapedBuffer>& buffers) {
+std::vector<Piece> FirstPieces(FormGraph& forms, const std::vector<ShapedBuffer>& buffers, bool empty_sums) {
   std::vector<Piece> all;
   const std::set<uint16_t> read = IntermediatesThatAreRead(forms, buffers);
   std::vector<uint16_t> order(read.begin(), read.end());
@@ -54,10 +97,12 @@ std::vector<Piece> FirstPieces(FormGraph& forms, const std::vector<ShapedBuffer>
       if (forms[terms.back().node].signature == signature && terms[0].coefficient == 1)
         reductions.emplace(signature, node.op);
     }
+    const FormId like = empty_sums ? SumLikeZeros(forms, buffer, reductions) : 0;
     std::map<uint64_t, Piece> by_signature;
     for (size_t e = 0; e < buffer.elements.size(); ++e) {
       FormId id = buffer.elements[e];
       if (id == 0) continue;
+      if (like != 0 && IsZero(forms, id)) id = forms.EmptySum(like, static_cast<int64_t>(e));
       if (const auto found = reductions.find(forms[id].signature);
           found != reductions.end() && found->second != forms[id].op)
         id = forms.OfOne(found->second, id);

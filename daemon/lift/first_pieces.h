@@ -8,7 +8,8 @@
 
 namespace warpwright::lift {
 
-// By signature, those of intermediate buffers that are read first; sums of one term join the sums.
-std::vector<Piece> FirstPieces(FormGraph& forms, const std::vector<ShapedBuffer>& buffers);
+// By signature, those of intermediate buffers that are read first; sums of one term join the sums. So do zeros, with
+// `empty_sums`, where all else is sums and they fill whole lines of the buffer: positions that no tap reaches.
+std::vector<Piece> FirstPieces(FormGraph& forms, const std::vector<ShapedBuffer>& buffers, bool empty_sums);
 
 }  // namespace warpwright::lift

@@ -178,6 +178,14 @@ FormId FormGraph::OfOne(FormOp op, FormId term) {
   return Intern({.op = op}, {{term, 1}});
 }
 
+FormId FormGraph::EmptySum(FormId like, int64_t element) {
+  FormNode node = nodes_[like];
+  node.element = element;
+  node.count = 0;
+  nodes_.push_back(node);
+  return static_cast<FormId>(nodes_.size() - 1);
+}
+
 // Runs of terms that have one signature and one coefficient: sums within the sum. `terms` are sorted.
 template <typename F>
 void FormGraph::ForEachRun(std::span<const FormTerm> terms, const F& visit) const {

@@ -94,6 +94,8 @@ class FormGraph {
   // `x + 0` as it stands in the code: a sum of one term, so that an extent of one does not change the structure.
   FormId SumOfOne(FormId term) { return OfOne(FormOp::kLinear, term); }
   FormId OfOne(FormOp op, FormId term);  // kLinear, kMax, kMin
+  // A sum like that one which happens to have no terms at this element, and is no other element's.
+  FormId EmptySum(FormId like, int64_t element);
   FormId Product(const std::vector<FormTerm>& factors);
   FormId Extremum(FormOp op, const std::vector<FormId>& args);
   FormId Call(core::Function function, std::vector<FormId> args);

@@ -85,12 +85,13 @@ void Repeat(Position& position, const std::vector<uint32_t>& place) {
 }  // namespace
 
 CellId CellStore::Intern(Cell cell) {
-  uint64_t hash = Mix(static_cast<uint64_t>(cell.op), cell.key);
+  uint64_t hash = Mix(Mix(static_cast<uint64_t>(cell.op), cell.key), static_cast<uint64_t>(cell.empty_at));
   for (const FormTerm& term : cell.terms) hash = Mix(Mix(hash, term.node), std::hash<double>{}(term.coefficient));
   const auto [begin, end] = ids_.equal_range(hash);
   for (auto found = begin; found != end; ++found) {
     const Cell& other = cells_[found->second];
-    if (other.op == cell.op && other.key == cell.key && other.terms == cell.terms) return found->second;
+    if (other.op == cell.op && other.key == cell.key && other.terms == cell.terms && other.empty_at == cell.empty_at)
+      return found->second;
   }
   const auto id = static_cast<CellId>(cells_.size());
   cells_.push_back(std::move(cell));
@@ -219,24 +220,31 @@ Fitted<void> Lockstep::WalkArguments(std::span<const FormId> rows, Position& pos
 Fitted<Position> Lockstep::WalkSum(std::span<const FormId> rows) {
   Position position{.kind = Position::Kind::kLinear, .line = forms_[rows[0]].line};
   std::vector<std::vector<Terms>> runs;
+  size_t told = 0;  // a row that has terms
   for (const FormId id : rows) {
     position.values.push_back(forms_[id].value);
-    runs.push_back(Runs(forms_, forms_.terms(id)));
+    runs.push_back(forms_[id].count > 0 ? Runs(forms_, forms_.terms(id)) : std::vector<Terms>());
+    if (runs[told].empty()) told = runs.size() - 1;
   }
-  for (size_t group = 0; group < runs[0].size(); ++group) {
+  const bool any_empty = std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run.empty(); });
+  if (any_empty && runs[told].size() != 1) return tl::unexpected(std::string("sums of different structure"));
+  for (auto& run : runs)
+    if (run.empty()) run.emplace_back();
+  for (size_t group = 0; group < runs[told].size(); ++group) {
     size_t most = 0, least = SIZE_MAX;
     for (const auto& run : runs) {
       most = std::max(most, run[group].size());
       least = std::min(least, run[group].size());
     }
-    const uint64_t key = forms_[runs[0][group][0].node].signature;
+    const uint64_t key = forms_[runs[told][group][0].node].signature;
     std::vector<double> coefficients(rows.size());
     if (most > 1 && !written_out_.contains({core::ReduceOp::kSum, key})) {
       std::vector<Cell> cells;
       for (size_t row = 0; row < rows.size(); ++row) {
         const Terms run = runs[row][group];
-        coefficients[row] = run[0].coefficient;
+        coefficients[row] = (run.empty() ? runs[told] : runs[row])[group][0].coefficient;
         Cell cell{core::ReduceOp::kSum, key, {run.begin(), run.end()}};
+        if (run.empty()) cell.empty_at = forms_[rows[row]].element;
         for (FormTerm& term : cell.terms) term.coefficient = RoundLiteral(term.coefficient / coefficients[row], false);
         cells.push_back(std::move(cell));
       }

@@ -24,6 +24,7 @@ struct Cell {
   core::ReduceOp op = core::ReduceOp::kSum;
   uint64_t key = 0;             // of the position: the terms' signature
   std::vector<FormTerm> terms;  // of a sum: relative to the first one's coefficient
+  int64_t empty_at = -1;        // of a sum without terms: the element that it is
 };
 
 class CellStore {

@@ -391,21 +391,36 @@ class Unifier {
           return Scaled(*factor, apply(shape, Add(core::SizeValue{count.size})));
       }
     }
-    // The function's value at an integer that the scalars explain.
-    for (const Shape& shape : kShapes) {
+    const auto by_integer = [&](const Shape& shape) -> std::optional<NodeId> {
       std::vector<int64_t> integers;
       for (const double v : values) {
         const double n = shape.back(std::fabs(v));
-        if (!std::isfinite(n) || n > 1e9 || std::fabs(n - std::nearbyint(n)) > 1e-5 * n || n < 0.5) break;
+        if (!std::isfinite(n) || n > 1e9 || std::fabs(n - std::nearbyint(n)) > 1e-5 * n || n < 0.5) return std::nullopt;
         integers.push_back(std::llround(n) * (v < 0 && is_plain(shape) ? -1 : 1));
       }
-      if (integers.size() != values.size()) continue;
       const bool negative = values[0] < 0 && !is_plain(shape);
       if (!is_plain(shape) && std::any_of(values.begin(), values.end(), [&](double v) { return (v < 0) != negative; }))
-        continue;
-      if (auto size = sizes_.Solve(integers))
-        return Scaled(negative ? -1 : 1, apply(shape, Add(core::SizeValue{*size})));
+        return std::nullopt;
+      const auto size = sizes_.Solve(integers);
+      if (!size) return std::nullopt;
+      return Scaled(negative ? -1 : 1, apply(shape, Add(core::SizeValue{*size})));
+    };
+    // The function's value at an integer that the scalars explain; but what is a scalar's times one number has only
+    // that number to be right by chance, where an integer's formula may have several.
+    for (const Shape& shape : kShapes)
+      if (is_plain(shape))
+        if (const auto found = by_integer(shape)) return *found;
+    for (const core::SizeSolver::Atom& atom : sizes_.atoms()) {
+      for (const Shape& shape : kShapes) {
+        std::vector<double> g;
+        for (const int64_t n : atom.values) g.push_back(shape.of(static_cast<double>(n)));
+        if (const auto factor = CommonFactor(values, g))
+          return Scaled(*factor, apply(shape, Add(core::SizeValue{atom.size})));
+      }
     }
+    for (const Shape& shape : kShapes)
+      if (!is_plain(shape))
+        if (const auto found = by_integer(shape)) return *found;
     for (const auto& [name, unused] : forms_[0].reals) {
       std::vector<double> s, one_minus;
       for (const FormAtShape& form : forms_) {
@@ -427,8 +442,6 @@ class Unifier {
       for (const Shape& shape : kShapes) {
         std::vector<double> g;
         for (const int64_t n : atom.values) g.push_back(shape.of(static_cast<double>(n)));
-        if (const auto factor = CommonFactor(values, g))
-          return Scaled(*factor, apply(shape, Add(core::SizeValue{atom.size})));
         for (const auto& [name, unused] : forms_[0].reals) {
           std::vector<double> product = g;
           for (size_t j = 0; j < product.size(); ++j) product[j] *= forms_[j].reals.at(name);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <set>
 #include <sstream>
 
@@ -286,6 +287,29 @@ const char* const kConvolution =
     "      y: {buffer: f16, shape: [n, k, (h + 2 * pad - dil * (taps - 1) - 1) / stride + 1], role: out}\n"
     "      n: {scalar: i32}\n      c: {scalar: i32}\n      h: {scalar: i32}\n      k: {scalar: i32}\n"
     "      taps: {scalar: i32}\n      stride: {scalar: i32}\n      pad: {scalar: i32}\n      dil: {scalar: i32}\n";
+
+// Where stride and dilation have a factor in common, a transposed convolution leaves positions out: another form.
+TEST(LiftShapes, StridesAndDilationsHaveNoFactorInCommonWhereTheyHaveNoneInTheCases) {
+  const auto shapes = MakeLiftShapes(
+      Spec("      x: {buffer: f16, shape: [n, c, h], role: in}\n"
+           "      w: {buffer: f16, shape: [c, k, taps], role: in}\n"
+           "      y: {buffer: f16, shape: [n, k, (h - 1) * stride - 2 * pad + dil * (taps - 1) + 1], role: out}\n"
+           "      n: {scalar: i32}\n      c: {scalar: i32}\n      h: {scalar: i32}\n      k: {scalar: i32}\n"
+           "      taps: {scalar: i32}\n      stride: {scalar: i32}\n      pad: {scalar: i32}\n      dil: {scalar: "
+           "i32}\n",
+           "      - {n: 16, c: 32, h: 32768, k: 64, taps: 5, stride: 2, pad: 1, dil: 3}\n"
+           "      - {n: 2, c: 5, h: 61, k: 7, taps: 5, stride: 2, pad: 1, dil: 3, on: [sim]}\n"),
+      12, 1 << 20);
+  std::set<int64_t> strides, dilations;
+  for (const core::LiftShape& shape : shapes) {
+    const int64_t stride = std::get<int64_t>(shape.scalars.at("stride")),
+                  dil = std::get<int64_t>(shape.scalars.at("dil"));
+    strides.insert(stride), dilations.insert(dil);
+    EXPECT_EQ(std::gcd(stride, dil), 1) << stride << ", " << dil;
+  }
+  EXPECT_GE(strides.size(), 2u);
+  EXPECT_GE(dilations.size(), 2u);
+}
 
 // Where no form holds for all strides and taps, those that a GPU's time is for are what kernels are written for.
 TEST(LiftShapes, ThoseWithTheTimedCasesWindowComeFirst) {

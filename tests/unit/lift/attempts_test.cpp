@@ -274,5 +274,26 @@ TEST(LiftAttempts, NothingIsSaidOfALoopThatSomeDataEnter) {
   EXPECT_EQ(std::get<core::NotLifted>(outcome).blocker, "branch on data");
 }
 
+// What is zero on one side of a diagonal stays a statement of its own: kernels leave that side out.
+TEST(AttemptsOfEmptySums, TrianglesAreNone) {
+  const auto outcome = LiftRows(
+      "for (int c = t; c < m; c += 8) { float s = 0; for (int k = c; k <= r && k < m; ++k) s += x[r * m + k] * x[c * m "
+      "+ k]; "
+      "y[r * m + c] = s; }",
+      {{7, 6}, {8, 7}, {9, 8}, {6, 5}, {8, 6}});
+  ASSERT_TRUE(std::holds_alternative<core::Lifted>(outcome)) << std::get<core::NotLifted>(outcome).message;
+  EXPECT_GE(std::get<core::Lifted>(outcome).computation.stages.size(), 2u);
+}
+
+// Of two numbers at all shapes, 0.7071 / m is 1 / sqrt(24 m - 64) as well.
+TEST(AttemptsOfLiterals, OneConstantIsBelievedBeforeAFormulaOfTwo) {
+  const auto outcome =
+      LiftRows("if (t < m) y[r * m + t] = x[r * m + t] * (0.70710678f / m);", {{3, 4}, {5, 8}, {7, 4}, {2, 8}, {6, 4}});
+  ASSERT_TRUE(std::holds_alternative<core::Lifted>(outcome)) << std::get<core::NotLifted>(outcome).message;
+  const std::string text = core::ComputationText(std::get<core::Lifted>(outcome).computation);
+  EXPECT_EQ(text.find("rsqrt"), std::string::npos) << text;
+  EXPECT_NE(text.find("0.7071068"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace warpwright::lift

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/computation_evaluate.h"
+#include "core/computation_text.h"
 #include "lift/concrete_form.h"
 #include "lift/form_structure.h"
 #include "lift/skeleton.h"
@@ -124,6 +125,33 @@ TEST_P(Statements, HoldAtFurtherShapes) {
   for (const auto& [n, m] : {std::pair<int64_t, int64_t>{5, 7}, {9, 4}, {4, 13}})
     ExpectValues(*unified, {n, m}, GetParam().element);
 }
+// Of a transposed convolution of stride two, with taps so far apart, and their first one here.
+GridElement TransposedConvolution(int64_t apart, int64_t first) {
+  return [=](const Grid& s, int64_t i, int64_t k) {
+    std::vector<FormId> terms;
+    for (int64_t tap = 0; tap < 4; ++tap)
+      if (const int64_t at = k + first - apart * tap; at >= 0 && at % 2 == 0 && at / 2 < s.m)
+        terms.push_back(s.Product(s.X(i, at / 2), s.W(tap)));
+    return terms.size() == 1 ? s.forms->SumOfOne(terms[0]) : s.Sum(terms);
+  };
+}
+
+// Positions that no tap reaches are sums of nothing: a statement of their own would be another one at other strides.
+TEST(StatementsOfEmptySums, AreOneWithTheOthers) {
+  for (const auto& [apart, first] : {std::pair<int64_t, int64_t>{3, 1}, {2, 0}, {2, 1}, {4, 2}}) {
+    SCOPED_TRACE(apart);
+    const GridElement element = TransposedConvolution(apart, first);
+    FormGraph forms(1'000'000);
+    const Grid shape{5, 11, &forms};
+    const auto form = FormOf(forms, shape, element);
+    ASSERT_TRUE(form) << form.error();
+    size_t outputs = 0;
+    for (const core::Stage& stage : form->computation.stages) outputs += stage.output ? 1 : 0;
+    EXPECT_EQ(outputs, 1u) << core::ComputationText(form->computation);
+    ExpectValues(form->computation, {5, 11}, element);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, Statements,
     testing::Values(
