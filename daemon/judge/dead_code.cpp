@@ -45,6 +45,25 @@ std::map<int, AddedCode::Line> AddedCode::Inferred() const {
   return lines;
 }
 
+std::set<int> AddedCode::OfNothing(const std::map<int, Line>& lines) {
+  std::set<int> idle;  // nothing comes of them there
+  for (const auto& [number, line] : lines)
+    if (line.has_code && !line.in_counted_case) idle.insert(number);
+  std::set<int> of_nothing;
+  const auto gives_nothing = [&](const std::vector<int>& givers) {
+    return std::all_of(givers.begin(), givers.end(),
+                       [&](int giver) { return idle.contains(giver) || of_nothing.contains(giver); });
+  };
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (const auto& [number, line] : lines)
+      if (!of_nothing.contains(number) &&
+          std::any_of(line.added.sources.begin(), line.added.sources.end(), gives_nothing))
+        grew = of_nothing.insert(number).second;
+  }
+  return of_nothing;
+}
+
 bool AddedCode::complete() const {
   const std::map<int, Line> lines = Inferred();
   return std::all_of(lines.begin(), lines.end(), [](const auto& item) {
@@ -60,9 +79,11 @@ std::optional<core::Refused> AddedCode::Judge() const {
                          file_, number};
   };
   const std::map<int, Line> lines = Inferred();
+  const std::set<int> of_nothing = OfNothing(lines);
   bool works = false;  // in a case that counts
   for (const auto& [number, line] : lines)
-    works = works || (line.in_counted_case && (line.memory || line.added.updates) && !line.added.old_work);
+    works = works || (line.in_counted_case && (line.memory || line.added.updates) && !line.added.old_work &&
+                      !of_nothing.contains(number));
   for (const auto& [number, line] : lines) {
     if (!line.has_code || line.in_counted_case) continue;
     if (!line.with_other_sizes) return refuse(number, line, "never runs: not in any case, and not with other sizes");

@@ -4,7 +4,8 @@
 //   with other sizes (a remainder, a path for sizes that are no multiple) is fine if an odd shape runs it.
 // - But then the added code must do the work in the cases that count as well: if added lines access memory with other
 //   sizes only, other added lines must access memory, or update a sum, in a case whose time counts. Otherwise what is
-//   left of the change there is bookkeeping around the old code: a loop in steps of four where a case has three.
+//   left of the change there is bookkeeping around the old code: a loop in steps of four where a case has three. What
+//   adds up variables that no line gave a value there is bookkeeping too ("sum += part[u];" behind that loop).
 // - Of a loop that the compiler takes apart, a line's instructions may be left in a part that no trip reaches. A plain
 //   statement that accesses no memory runs where a later one of its block does, to which no other way leads.
 //
@@ -15,6 +16,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +46,8 @@ class AddedCode {
   };
   // With what is known of statements behind them.
   std::map<int, Line> Inferred() const;
+  // The lines that put a variable elsewhere that, in the cases that count, no line gave a value.
+  static std::set<int> OfNothing(const std::map<int, Line>& lines);
   std::string file_;
   std::map<int, Line> lines_;  // that were added
   bool known_ = false;

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
+#include <string>
 
 #include "base/lines.h"
 #include "base/utf8.h"
+#include "rewrite/value_flow.h"
+#include "source/tokens.h"
 
 namespace warpwright::rewrite {
 namespace {
@@ -41,6 +45,22 @@ std::string_view WithoutHeads(std::string_view line) {
     }
     if (line.size() == whole.size()) return line;
   }
+}
+
+// What a line does, whatever its variables are called: "s0 += x[k];" is "sum += x[k];" again.
+std::string WorkOf(std::string_view line) {
+  std::map<std::string_view, size_t> numbers;
+  std::string work;
+  const std::vector<source::Token> tokens = source::Lex(WithoutHeads(line));
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const bool is_call = i + 1 < tokens.size() && tokens[i + 1].Is("(");
+    const bool is_member = i > 0 && (tokens[i - 1].Is(".") || tokens[i - 1].Is("->"));
+    if (tokens[i].IsIdentifier() && !is_call && !is_member)
+      work += "$" + std::to_string(numbers.emplace(tokens[i].text, numbers.size()).first->second);
+    else work += tokens[i].text;
+    work += ' ';
+  }
+  return work;
 }
 
 bool IsUpdate(std::string_view line) {
@@ -157,12 +177,13 @@ class Statements {
 
 std::vector<core::AddedLine> AddedLines(std::string_view original, std::string_view candidate) {
   std::multiset<std::string_view> left;
-  std::set<std::string_view> works;  // of the original
+  std::set<std::string> works;  // of the original
   for (const std::string_view line : TrimmedLines(original)) {
     left.insert(line);
-    works.insert(WithoutHeads(line));
+    works.insert(WorkOf(line));
   }
   const std::vector<int> reached = Statements(candidate).ReachedThrough();
+  const ValueFlow flow(candidate);
   std::vector<core::AddedLine> lines;
   int number = 0;
   for (const std::string_view line : TrimmedLines(candidate)) {
@@ -170,11 +191,18 @@ std::vector<core::AddedLine> AddedLines(std::string_view original, std::string_v
     if (const auto same = left.find(line); same != left.end()) left.erase(same);
     else if (!line.empty() && !line.starts_with("//"))
       lines.push_back({.number = number,
-                       .old_work = works.contains(WithoutHeads(line)),
-                       .updates = IsUpdate(line),
+                       .old_work = works.contains(WorkOf(line)),
+                       .updates = IsUpdate(line) && !flow.PutsConstants(number),
                        .reached_through = reached[static_cast<size_t>(number)],
+                       .sources = flow.SourcesOf(number),
                        .text = base::ValidUtf8(line)});
   }
+  std::set<int> added;
+  for (const core::AddedLine& line : lines) added.insert(line.number);
+  for (core::AddedLine& line : lines)
+    std::erase_if(line.sources, [&](const std::vector<int>& givers) {
+      return !std::all_of(givers.begin(), givers.end(), [&](int giver) { return added.contains(giver); });
+    });
   return lines;
 }
 

@@ -82,6 +82,35 @@ TEST(DeadCode, ANewHeadOverAnOldStatementIsNoWork) {
       << "nothing that is added runs with other sizes only";
 }
 
+// What is only put together from sums that nothing was added to is bookkeeping, whatever the sums are called.
+TEST(DeadCode, WhatAddsUpNothingIsNoWork) {
+  const std::string head = "void f(float* out, float* x, int K) {\n";
+  const std::string original = head + "float sum = 0;\nfor (int k = 0; k < K; ++k) sum += x[k];\nout[0] = sum;\n}\n";
+  const std::string parts = head +
+                            "float sum = 0;\nfloat part[4] = {};\nint k = 0;\nfor (; k + 3 < K; k += 4)\n"
+                            "for (int u = 0; u < 4; ++u) part[u] += x[k + u];\n"
+                            "for (int u = 0; u < 4; ++u) sum += part[u];\n"
+                            "for (; k < K; ++k) sum += x[k];\nout[0] = sum;\n}\n";
+  const std::string named = head +
+                            "float s0 = 0, s1 = 0;\nfloat all = 0;\nint k = 0;\nfor (; k + 1 < K; k += 2)\n"
+                            "s0 += x[k], s1 += x[k + 1];\nall += s1;\n"
+                            "for (; k < K; ++k) s0 += x[k];\nout[0] = s0 + all;\n}\n";
+  for (const std::string& candidate : {parts, named})
+    for (const bool runs : {true, false}) {
+      const std::vector<core::LineUse> in_case = {
+          {"k.cu", 3, 9, false}, {"k.cu", 5, 9, false}, {"k.cu", 6, runs ? uint64_t{9} : 0, true},
+          {"k.cu", 7, 9, false}, {"k.cu", 8, 9, true},  {"k.cu", 9, 9, true}};
+      AddedCode added = Added(original, candidate);
+      added.Saw(in_case, Sizes::kOfCountedCase);
+      added.Saw({{"k.cu", 6, 9, true}}, Sizes::kOther);
+      const auto refused = added.Judge();
+      ASSERT_EQ(refused.has_value(), !runs) << candidate;
+      if (!runs) {
+        EXPECT_EQ(refused->line, 6) << refused->reason;
+      }
+    }
+}
+
 // A remainder that no case needs is code that other sizes need.
 TEST(DeadCode, ARemainderNeedsAnOddShapeOnly) {
   const char* text = "int k;\nwide(x);\nsum += x[k] * 1;\n}\n";
