@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -14,6 +15,7 @@
 #include "config/manifest.h"
 #include "config/operator_file.h"
 #include "config/yaml_reader.h"
+#include "forge/app_auth.h"
 #include "http/address.h"
 #include "report/format.h"
 
@@ -196,6 +198,8 @@ void PrintRepository(const core::Manifest& manifest, const Places& places, const
   }
 }
 
+constexpr const char* kAppKey = "github.app.key";
+
 struct NamedSecret {
   std::string name;
   const config::SecretSource* source;
@@ -207,7 +211,7 @@ std::vector<NamedSecret> SecretsOf(const config::OperatorConfig& config) {
   std::vector<NamedSecret> secrets;
   if (config.github) {
     secrets = {{"github.token", &config.github->token},
-               {"github.app.key", &config.github->app_key},
+               {kAppKey, &config.github->app_key},
                {"github.webhook_secret", &config.github->webhook_secret}};
   }
   for (const config::WatchedRepository& repository : config.repositories)
@@ -221,10 +225,16 @@ std::vector<NamedSecret> SecretsOf(const config::OperatorConfig& config) {
 // Reads each once, and discards it.
 Status CheckSecrets(const std::vector<NamedSecret>& secrets) {
   config::Diagnostics diagnostics;
-  for (const auto& [name, source, readers] : secrets)
-    if (auto secret = config::ReadSecret(*source, readers); !secret) {
-      Error error = secret.error();
-      error.message = name + ": " + error.message;
+  const auto check = [&](const NamedSecret& named) -> Status {
+    WW_ASSIGN(const std::string secret, config::ReadSecret(*named.source, named.readers));
+    // `serve` does not begin with a key that signs nothing.
+    if (named.name == kAppKey) WW_TRY(forge::SignAppJwt(secret, "check", std::chrono::system_clock::now()));
+    return {};
+  };
+  for (const NamedSecret& secret : secrets)
+    if (const Status checked = check(secret); !checked) {
+      Error error = checked.error();
+      error.message = secret.name + ": " + error.message;
       diagnostics.Add(std::move(error));
     }
   return diagnostics.ToStatus();

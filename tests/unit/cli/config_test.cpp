@@ -159,5 +159,18 @@ TEST_F(ConfigCommand, ReadsSecretsOnlyWhereAsked) {
   EXPECT_NE(failed.error().Format().find("github.token: "), std::string::npos) << failed.error().Format();
 }
 
+// `serve` ends at once with such a key.
+TEST_F(ConfigCommand, AKeyThatSignsNothingIsRefused) {
+  Write("operator.yml",
+        "version: 1\ndevices: [sim:h200]\ngithub: {app: {id: Iv1, key: {file: " + (folder_->path() / "token").string() +
+            "}}}\nrepositories: [{url: \"https://github.com/acme/kernels.git\"}]\n");
+  options_.secrets = true;
+  const auto failed = cli::RunConfig(options_);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(cli::ExitCodeOf(failed.error()), cli::kExitEnvironment) << failed.error().Format();
+  EXPECT_NE(failed.error().Format().find("github.app.key: the App's private key is no PEM"), std::string::npos)
+      << failed.error().Format();
+}
+
 }  // namespace
 }  // namespace warpwright
