@@ -26,7 +26,11 @@ Result<std::variant<std::vector<Attempt>, Fault>> SplicedAttempts(const Situatio
   std::vector<Attempt> attempts;
   std::set<std::string> seen = {changed.text, at.base.text, at.original.text};
   for (EditedText& variant : std::get<std::vector<EditedText>>(edited)) {
-    WW_ASSIGN(core::SpliceOutcome spliced, at.evaluator.Splice({at.original, std::move(variant.text), at.spec.entry}));
+    WW_ASSIGN(core::SpliceOutcome spliced, at.evaluator.Splice({.original = at.original,
+                                                                .edited = std::move(variant.text),
+                                                                .entry = at.spec.entry,
+                                                                .keeps_comments = false,
+                                                                .finishes = true}));
     if (const auto* refused = std::get_if<core::Refused>(&spliced)) return Outcome(Fault{WithLine(*refused)});
     std::string& text = std::get<core::Rewritten>(spliced).text;
     if (!seen.insert(text).second) {

@@ -72,6 +72,7 @@ struct SpliceRequest {
   std::string edited;
   std::string entry;
   bool keeps_comments = false;  // the original's, also above what changes: the edit is of another version of the file
+  bool finishes = false;        // the edit first loses what it leaves behind (rewrite/finish_edit.h)
 };
 using SpliceOutcome = std::variant<Rewritten, Refused>;
 

@@ -35,6 +35,7 @@ void Describe(V& field, const SpliceRequest*) {
   field.Blob("edited", &T::edited);
   field("entry", &T::entry);
   field("keeps_comments", &T::keeps_comments);
+  field("finishes", &T::finishes);
 }
 template <typename V>
 void Describe(V& field, const Rewritten*) {

@@ -1,6 +1,7 @@
 #include "worker/serve.h"
 
 #include "rewrite/derived_text.h"
+#include "rewrite/finish_edit.h"
 #include "rewrite/transform.h"
 #include "schedule/schedule.h"
 #include "source/inspect.h"
@@ -34,12 +35,17 @@ Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) {
   return rewrite::IsDerivedText(request.transform) ? rewrite::DeriveText(request) : rewrite::ApplyTransform(request);
 }
 
+Result<core::SpliceOutcome> Splice(core::SpliceRequest request) {
+  if (request.finishes) request.edited = rewrite::FinishEdit(request);
+  return source::Splice(request);
+}
+
 Status Handle(Service& service, Frame frame, const Output& out) {
   const auto call = DecodeCall(std::move(frame));
   if (!call) return Write(out, EncodeError(call.error()));
   return std::visit(Overload{[&](const InspectCall& c) { return Answer(out, source::InspectSource(c.source)); },
                              [&](const core::RewriteRequest& r) { return Answer(out, Rewrite(r)); },
-                             [&](const core::SpliceRequest& r) { return Answer(out, source::Splice(r)); },
+                             [&](const core::SpliceRequest& r) { return Answer(out, Splice(r)); },
                              [&](const core::ExecuteRequest& r) { return Answer(out, service.Execute(r)); },
                              [&](const core::TimeRequest& r) { return Answer(out, service.Time(r)); },
                              [&](const core::LiftRequest& r) { return Answer(out, service.Lift(r)); },
