@@ -76,7 +76,7 @@ class Fleet:
         self.root = Path(self.folder.name)
         self.state = self.root / "state"
         command = [self.build / "tests/support/github_stand_in/github_stand_in", "--root", self.root / "hub", "--token", "person=writer",
-                   "--app-token", "bot=warpwright[bot]", "--faults", str(self.faults)]
+                   "--app-token", "bot=warpwright[bot]", "--writer", "writer", "--faults", str(self.faults)]
         for name in self.repositories:
             command += ["--repository", name]
         self.hub = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)

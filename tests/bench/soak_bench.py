@@ -12,8 +12,8 @@ Mirrors, which grow by what people push, are counted apart. In a day every repos
 kernels change; all are looked at each second, webhooks come 20 times a second, and a night begins. The daemon's date runs as fast as the days
 (fast_clock.cpp), and it begins as one that has run for months: with 5,000 ended jobs and a hundred tasks of each kernel, the most that it keeps.
 
-With --valgrind the daemon runs under memcheck for one look, one push and one job, and so does every program that it starts for them. The LEAK
-SUMMARY of the daemon is printed, and how many of the others lost how much.
+With --valgrind the daemon runs under memcheck for one look, one push and one job, and so does every program of ours that it starts for them
+(git and compilers do not). Printed is, by program, how many bytes were definitely lost, and where; processes that were killed have no summary.
 """
 import argparse
 import json
@@ -77,7 +77,7 @@ def lost_bytes(report):
 def valgrind(options):
     with tempfile.TemporaryDirectory() as reports:
         wrapper = ["valgrind", "--leak-check=full", "--show-leak-kinds=definite", "--leak-resolution=high", "--errors-for-leak-kinds=definite",
-                   "--trace-children=yes", "--trace-children-skip=*git*,*recorder*,*c++*,*cc1plus*,*/as,*/ld,*nvcc*", "--log-file=" + reports + "/%p"]
+                   "--trace-children=yes", "--trace-children-skip=*git*,*recorder*,*++*,*collect2*,*cc1plus*,*/as,*/ld,*nvcc*", "--log-file=" + reports + "/%p"]
         with Fleet(options.build, options.program, 1, poll=5, wrapper=wrapper) as fleet:
             looks = fleet.logged("refs_moved")
             fleet.change_text(fleet.repositories[0])

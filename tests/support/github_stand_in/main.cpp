@@ -15,7 +15,7 @@ namespace {
 
 struct Arguments {
   StandInOptions options;
-  std::vector<std::string> repositories, tokens, app_tokens;
+  std::vector<std::string> repositories, tokens, app_tokens, writers;
 };
 
 int Serve(const Arguments& arguments) {
@@ -37,6 +37,8 @@ int Serve(const Arguments& arguments) {
   for (const auto* list : {&arguments.tokens, &arguments.app_tokens})
     for (const std::string& pair : *list)
       (*hub)->AddToken(pair.substr(0, pair.find('=')), pair.substr(pair.find('=') + 1), list == &arguments.app_tokens);
+  for (const std::string& name : arguments.repositories)
+    for (const std::string& login : arguments.writers) (*hub)->AddPerson(login, name, "write");
   std::cout << (*hub)->port() << std::endl;
   int signal = 0;
   ::sigwait(&signals, &signal);
@@ -58,6 +60,7 @@ int main(int count, char** values) {
   app.add_option("--repository", arguments.repositories, "OWNER/NAME; repeatable")->required();
   app.add_option("--token", arguments.tokens, "TOKEN=LOGIN of a user; repeatable");
   app.add_option("--app-token", arguments.app_tokens, "TOKEN=LOGIN of an App, which may write check runs; repeatable");
+  app.add_option("--writer", arguments.writers, "LOGIN of somebody who may write to all repositories; repeatable");
   app.add_option("--port", arguments.options.port, "0: any");
   app.add_option("--faults", arguments.options.faults.share, "Share of requests that go wrong");
   app.add_option("--seed", arguments.options.faults.seed, "Of the faults");
