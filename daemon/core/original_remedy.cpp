@@ -11,7 +11,7 @@ std::string RemedyForOriginal(const Verdict& verdict) {
                  return refused.check == Check::kSlice
                             ? "make a kernel, or a launcher that does without it, the entry in .warpwright.yml, or "
                               "remove this kernel there"
-                            : "change the kernel, or remove it from .warpwright.yml; `warpwright check` tells in "
+                            : "change the kernel, or remove it from .warpwright.yml; 'warpwright check' tells in "
                               "advance what is refused";
                },
                [](const WrongResult&) { return "mend the kernel, or correct its arguments in .warpwright.yml"; },

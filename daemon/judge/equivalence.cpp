@@ -24,6 +24,8 @@ std::string HowTheyAreEqual(const core::Equal& equal) {
   if (equal.same_form > 0) parts.push_back(fmt::format("{} as the same formula", equal.same_form));
   if (const uint64_t others = equal.elements - equal.identical - equal.same_form; others > 0)
     parts.push_back(fmt::format("{} by their values on {} inputs", others, equal.inputs));
+  // Of all: their number stands in front already.
+  if (parts.size() == 1) return parts.front().substr(parts.front().find(' ') + 1);
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

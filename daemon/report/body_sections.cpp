@@ -58,7 +58,7 @@ std::string HotList(const std::vector<HotLine>& lines, std::string_view when) {
                                                                                   : "Instructions";
   std::string out;
   for (const auto& line : lines)
-    out += fmt::format("{}line {}{} ({:.0f} %{}{})", out.empty() ? "" : ", ", line.line,
+    out += fmt::format("{}line {}{} ({:.0f}\u00a0%{}{})", out.empty() ? "" : ", ", line.line,
                        line.text.empty() ? "" : " " + CodeSpan(base::CleanText(line.text, 60)), 100 * line.share,
                        time ? " " : "", time ? EscapeMarkdown(line.what, 60) : "");
   return fmt::format("- {} {}: {}.\n", lead, when, out);

@@ -72,7 +72,7 @@ struct OptimizeOutput {
   std::vector<KernelOutput> kernels;
 };
 struct FindingOutput {
-  std::string kernel, cause, message;
+  std::string kernel, message;
   bool optimize = false;
 };
 struct NightOutput {
@@ -134,7 +134,6 @@ template <typename V>
 void Describe(V& field, const FindingOutput*) {
   using T = FindingOutput;
   field.Optional("kernel", &T::kernel);
-  field.Optional("cause", &T::cause);
   field.Optional("message", &T::message);
   field.Optional("optimize", &T::optimize);
 }
@@ -221,7 +220,7 @@ Result<NightResult> ParseNight(std::string_view text) {
   if (answer.findings.size() > kMaxEntries) return Wrong("a nightly run has more than 10,000 findings");
   for (const FindingOutput& item : answer.findings) {
     if (!IsName(item.kernel)) return Wrong("a finding has an invalid kernel name");
-    night.findings.push_back({item.kernel, Limited(item.cause, kMaxName), Limited(item.message), item.optimize});
+    night.findings.push_back({item.kernel, Limited(item.message), item.optimize});
   }
   return night;
 }

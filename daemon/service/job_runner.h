@@ -39,7 +39,7 @@ struct RunRequest {
   std::string carry = {};  // a commit of the kernel's branch: carry it over to `commit` instead of searching
 };
 struct NightFinding {
-  std::string kernel, cause, message;  // cause: code, driver, toolkit, unknown
+  std::string kernel, message;  // which says since what it is slower
   bool optimize = false;
 };
 struct NightResult {

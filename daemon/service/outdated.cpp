@@ -25,8 +25,9 @@ Status MarkPullRequestOutdated(forge::Forge& forge, const forge::RepositoryName&
 
 std::string ForeignCommitReason(const std::string& branch, const std::string& commit) {
   return fmt::format(
-      "{} holds commit {}, which warpwright did not write; the branch is not touched until it is deleted", branch,
-      commit.substr(0, 12));
+      "{} holds commit {}, which warpwright did not write; warpwright leaves the branch alone until somebody deletes "
+      "it",
+      branch, commit.substr(0, 12));
 }
 
 }  // namespace warpwright::service

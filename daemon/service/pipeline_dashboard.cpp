@@ -35,8 +35,7 @@ void AddRegressions(const JobSnapshot& job, report::DashboardInput& input) {
   const auto [summary, lines] = NightLines(job.message);
   for (const std::string& line : lines) {
     report::DashboardJob shown = ShowOnDashboard(job);
-    shown.kernel = line.substr(0, line.find_first_of(" :"));
-    // What is behind "softmax (code): ", which names the cause as well.
+    shown.kernel = line.substr(0, line.find_first_of(" :"));  // a row of before may be "softmax (code): "
     const size_t colon = line.find(": ");
     shown.reason = colon == std::string::npos ? "" : line.substr(colon + 2);
     input.regressed.push_back(std::move(shown));

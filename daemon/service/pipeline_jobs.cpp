@@ -141,7 +141,7 @@ Status Pipeline::Night(const Job& job, const TrackedRepository& place, const std
   JobChange change;
   std::string message = night.message;
   for (const NightFinding& finding : night.findings)
-    message += fmt::format("\n{} ({}): {}", finding.kernel, finding.cause, finding.message);
+    message += fmt::format("\n{}: {}", finding.kernel, finding.message);  // which says since what
   change.result = JobResult{.outcome = night.outcome,
                             .message = message,
                             .branch = night.branch,

@@ -61,7 +61,7 @@ void Check(const service::NightResult& night) {
   Require(IsText(night.message, kMaxText) && IsText(night.branch, kMaxName) && night.findings.size() <= kMaxEntries);
   if (!night.branch_commit.empty()) Require(IsHex(night.branch_commit, 40) && IsName(night.branch));
   for (const service::NightFinding& finding : night.findings)
-    Require(IsName(finding.kernel) && IsText(finding.cause, kMaxName) && IsText(finding.message, kMaxText));
+    Require(IsName(finding.kernel) && IsText(finding.message, kMaxText));
 }
 
 }  // namespace

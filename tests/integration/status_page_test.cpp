@@ -177,7 +177,7 @@ TEST_F(StatusPageTest, ANightHasANameAndGainsHaveTheUsualForm) {
     service::DaemonSnapshot snapshot = testing::BusySnapshot();
     snapshot.jobs.back().kind = service::JobKind::kNightly;
     snapshot.jobs.back().kernel.clear();
-    snapshot.jobs.back().message = "1 became slower\nrow_sum (code): twice the time";
+    snapshot.jobs.back().message = "1 became slower\nrow_sum: twice the time";
     std::erase_if(snapshot.jobs, [](const service::JobSnapshot& job) {
       return job.kind == service::JobKind::kOptimize && job.outcome != core::TaskOutcome::kImproved;
     });
@@ -187,7 +187,7 @@ TEST_F(StatusPageTest, ANightHasANameAndGainsHaveTheUsualForm) {
   Start();
   const std::string dom = Dom();
   EXPECT_NE(dom.find("nightly run<span class=\"sub\"><bdi>acme/kernels"), std::string::npos) << dom;
-  EXPECT_NE(dom.find("1 became slower</bdi><br><bdi>row_sum (code): twice the time"), std::string::npos) << dom;
+  EXPECT_NE(dom.find("1 became slower</bdi><br><bdi>row_sum: twice the time"), std::string::npos) << dom;
   EXPECT_NE(dom.find("class=\"gain\">"), std::string::npos);
   EXPECT_EQ(dom.find("×"), std::string::npos);
 }

@@ -58,6 +58,18 @@ bool HasCheck(const core::Verdict& verdict) {
                                           core::CheckName(Check::kEquivalence)) != measured->checks.end();
 }
 
+TEST(EquivalenceCheck, ElementsAreCountedOnceWhereAllAreEqualInOneWay) {
+  JudgeBench bench(Twice);
+  Answer answer{
+      .equivalence = {.outcome =
+                          core::Equal{.shapes = 3, .inputs = 8, .elements = 40, .identical = 0, .same_form = 40}},
+      .requests = {}};
+  answer.ScriptInto(bench);
+  const auto verdict = bench.Try(Twice);
+  ASSERT_TRUE(verdict);
+  EXPECT_TRUE(HasNote(*verdict, "40 elements at 3 shapes are equal: as the same formula"));
+}
+
 TEST(EquivalenceCheck, EqualIsAPassedCheck) {
   JudgeBench bench(Twice);
   Answer answer{

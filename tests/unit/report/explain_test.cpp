@@ -271,7 +271,7 @@ TEST(ReviewNotes, AreSortedByWhatTheySay) {
        "precision: approximate ex2 at line 3", "odd-shape: not tested with N=1: the original faults",
        "odd-shape: not tested with N=0 (odd shape of odd): " + refused,
        "odd-shape: not tested with M=0 (odd shape of odd): " + refused,
-       "equivalence: 30 elements at 9 shapes are equal: 30 by the same operations", "timing: 1.6x in a first process",
+       "equivalence: 30 elements at 9 shapes are equal: by the same operations", "timing: 1.6x in a first process",
        "dead-code: not tested: no run told which lines it ran", "counters: none: ask root", "counters: none: ask root"},
       e);
   ASSERT_EQ(e.cases[0].errors.size(), 1u);

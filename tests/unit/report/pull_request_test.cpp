@@ -32,8 +32,8 @@ std::string Spaces(const std::string& text) {
 TEST(PullRequest, StandingsAreGolden) {
   const std::string body = report::RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance()).body;
   const std::string foreign =
-      "warpwright/layernorm holds commit 4be2f1a0c3d5, which warpwright did not write; the branch is not touched until "
-      "it is deleted";
+      "warpwright/layernorm holds commit 4be2f1a0c3d5, which warpwright did not write; warpwright leaves the branch "
+      "alone until somebody deletes it";
   ExpectGolden("pull-request-foreign-commit.md", report::MarkOutdated(body, foreign));
   report::Explanation refused = MeasuredLayerNorm();
   refused.outcome = core::TaskOutcome::kRefused;

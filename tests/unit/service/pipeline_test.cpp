@@ -432,7 +432,7 @@ TEST(Pipeline, BranchesOnly) {
 TEST(Pipeline, NightsQueueWhatBecameSlower) {
   World world;
   world.runner.night = {
-      core::TaskOutcome::kRegression, "1 became slower", {{"softmax", "code", "1.2 times slower", true}}, "", ""};
+      core::TaskOutcome::kRegression, "1 became slower", {{"softmax", "1.2 times slower", true}}, "", ""};
   ASSERT_TRUE(world.store->StartNight(World::kName, 1, "", ""));
   ASSERT_TRUE(world.pipeline->StartNight(1000));
   world.Drive();
@@ -440,7 +440,7 @@ TEST(Pipeline, NightsQueueWhatBecameSlower) {
   EXPECT_TRUE(world.runner.runs[0].starts_with("night"));
   EXPECT_TRUE(world.runner.runs[1].starts_with("softmax"));
   EXPECT_EQ(world.forge.checks.at(0).request.name, "warpwright / nights");
-  EXPECT_EQ(world.forge.checks.at(0).request.summary, "1 became slower.\n\n- softmax (code): 1.2 times slower\n");
+  EXPECT_EQ(world.forge.checks.at(0).request.summary, "1 became slower.\n\n- softmax: 1.2 times slower\n");
   // The kernel has a row, which a night that finds nothing new leaves where it is.
   const std::string row = "| `softmax` | 1.2 times slower |";
   const auto& dashboard = world.forge.dashboards.begin()->second.body;
