@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/computation_walk.h"
+#include "rewrite/finish_edit.h"
 #include "rewrite/site.h"
 #include "schedule/emission.h"
 #include "schedule/expression_code.h"
@@ -328,6 +329,13 @@ Result<core::RewriteOutcome> ApplyToSegments(const core::SourceRef& source, cons
   return core::RewriteOutcome(std::move(result));
 }
 
+Result<core::RewriteOutcome> Written(const core::RewriteRequest& request, const Schedule& schedule) {
+  const core::Scheduling& scheduling = *request.scheduling;
+  if (schedule.id == kEachLaunch) return ApplyToSegments(request.source, request.parameters, scheduling);
+  if (scheduling.computation.stages.empty()) return Refuse("what the entry computes is not known");
+  return ApplyTo(request.source, schedule, request.parameters, scheduling);
+}
+
 }  // namespace
 
 Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
@@ -335,10 +343,12 @@ Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
   if (schedule == nullptr) return Fail(ErrorCode::kUsage, fmt::format("no schedule \"{}\"", request.transform));
   WW_TRY(CheckParameters(*schedule, request.parameters));
   if (!request.scheduling) return Refuse("what the entry computes is not known");
-  const core::Scheduling& scheduling = *request.scheduling;
-  if (schedule->id == kEachLaunch) return ApplyToSegments(request.source, request.parameters, scheduling);
-  if (scheduling.computation.stages.empty()) return Refuse("what the entry computes is not known");
-  return ApplyTo(request.source, *schedule, request.parameters, scheduling);
+  WW_ASSIGN(core::RewriteOutcome outcome, Written(request, *schedule));
+  // An index of which a formula reads only some digits has names for all of them.
+  if (auto* rewritten = std::get_if<core::Rewritten>(&outcome))
+    rewritten->text = rewrite::FinishEdit(
+        {.original = request.source, .edited = std::move(rewritten->text), .entry = request.scheduling->spec.entry});
+  return outcome;
 }
 
 }  // namespace warpwright::schedule

@@ -25,9 +25,7 @@ __global__ void batch_norm_inference_elements(const float* __restrict__ x,
     int N, int C, int HW, float eps) {
   const int index = (blockIdx.x * blockDim.x + threadIdx.x) * kWidth;
   if (index >= N * C * HW) return;
-  const int hw = index % HW;
   const int c = index / HW % C;
-  const int n = index / HW / C;
   const auto x_pack = load_packed<kWidth>(x + index);
   Packed<float, kWidth> y_new;
   const float scale = rsqrtf(eps + running_var[c]);
