@@ -29,15 +29,18 @@ std::optional<core::RewriteRefusal> FinishWriter::Write(const Group& values, con
   const std::string parts = names_.Take("parts");
   arguments.parameters.push_back("int " + parts);
   arguments.values.push_back(number_of_parts);
-  Lines kernel;
-  kernel.AddAll(FormulaComment(problem_, values));
-  kernel.Add(Head(fmt::format("__global__ void __launch_bounds__({})", kFinishThreads), name, arguments.parameters));
   Lines body(1);
   const std::string row = rows ? WriteRow(body) : "";
   const Team team = rows ? Team::kWarp : Team::kBlock;
   WriteSums(team, row, parts, body, code.helpers);
   WriteValues(body);
   if (refusal_) return refusal_;
+  // The formula's names for sums are those of the variables that now hold them.
+  std::map<std::string, std::string> variables;
+  for (const auto& [stage, accumulator] : results_) variables[stage] = accumulator.value;
+  Lines kernel;
+  kernel.AddAll(FormulaComment(problem_, values, variables));
+  kernel.Add(Head(fmt::format("__global__ void __launch_bounds__({})", kFinishThreads), name, arguments.parameters));
   kernel.Append(body);
   kernel.Add("}");
   code.kernels += "\n" + kernel.text();

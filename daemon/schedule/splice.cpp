@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <regex>
 #include <set>
 
@@ -119,14 +120,38 @@ void ReplaceBody(std::string_view text, const Entry& entry, const Code& code, re
                 body + NewStatements(entry, code, indent + unit, unit) + indent + "}");
 }
 
-// Behind the checks of arguments, which both ways have.
+uint32_t FirstBehind(std::string_view text, uint32_t at) {
+  return static_cast<uint32_t>(std::min(text.find_first_not_of(" \t\n", at), text.size()));
+}
+
+// What does not take the new way, as a sentence begins.
+std::string Others(const std::string& condition) {
+  constexpr std::string_view kAnd = " && ";
+  bool sizes = false, in_place = false, absent = false;
+  for (size_t at = 0; at < condition.size();) {
+    const size_t end = std::min(condition.find(kAnd, at), condition.size());
+    const std::string_view one = std::string_view(condition).substr(at, end - at);
+    if (one.ends_with(" != nullptr")) absent = true;
+    else (one.find(" != ") != std::string_view::npos ? in_place : sizes) = true;
+    at = end + kAnd.size();
+  }
+  std::vector<std::string> others;
+  if (sizes) others.emplace_back("other sizes");
+  if (in_place) others.emplace_back("results in place");
+  if (absent) others.emplace_back("calls without a buffer");
+  std::string text = others.front();
+  for (size_t i = 1; i < others.size(); ++i) text += (i + 1 < others.size() ? ", " : " and ") + others[i];
+  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+// Behind the checks of arguments, which both ways have. What stands on the line of a brace gets one of its own.
 void AddBranch(std::string_view text, const Entry& entry, const std::string& condition, const Code& code,
                rewrite::Edits& edits) {
   const std::string unit = rewrite::IndentUnit(text);
-  const std::string indent = rewrite::IndentAt(text, entry.declaration.begin) + unit;
-  const char* const others = condition.find(" != ") == std::string::npos ? "sizes" : "sizes, and results in place,";
+  const std::string outer = rewrite::IndentAt(text, entry.declaration.begin), indent = outer + unit;
   std::string branch =
-      fmt::format("\n{0}// Other {1} take the launches below.\n{0}if ({2}) {{\n", indent, others, condition);
+      fmt::format("\n{0}// {1} take the launches below.\n{0}if ({2}) {{\n", indent, Others(condition), condition);
   branch += NewStatements(entry, code, indent + unit, unit);
   if (entry.result.empty()) branch += indent + unit + "return;\n";
   uint32_t at = entry.body.begin + 1;
@@ -135,7 +160,13 @@ void AddBranch(std::string_view text, const Entry& entry, const std::string& con
     const size_t next = text.find_first_not_of(" \n", at);
     if (next != std::string_view::npos && text[next] == ';') at = static_cast<uint32_t>(next) + 1;
   }
-  edits.Insert(at, branch + indent + "}");
+  const uint32_t rest = FirstBehind(text, at);
+  const bool one_line = text.substr(at, rest - at).find('\n') == std::string_view::npos;
+  edits.Replace(at, one_line ? rest : at, branch + indent + (one_line ? "}\n" + indent : "}"));
+  const uint32_t brace = entry.body.end - 1;
+  uint32_t last = brace;
+  while (last > rest && (text[last - 1] == ' ' || text[last - 1] == '\t')) --last;
+  if (last > rest && text[last - 1] != '\n') edits.Replace(last, brace, "\n" + outer);
 }
 
 // In the place of a segment's statement, whose semicolon stays behind it where it had one.

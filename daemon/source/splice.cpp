@@ -272,6 +272,7 @@ class Splicer {
       const bool tight = units[i].kind == Unit::Kind::kMacro || units[i].kind == Unit::Kind::kAlias ||
                          units[i].kind == Unit::Kind::kVariable;
       std::string& there = added[{place->offset, place->behind}];
+      if (!there.empty() && !tight && !place->behind && !there.ends_with("\n\n")) there += '\n';
       there += place->behind ? "\n" + text + "\n" : text + (tight ? "\n" : "\n\n");
       notes_.push_back("added " + NameOf(units[i], edited_.text()));
     }

@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(256) columnSumsParts(const float* __restrict__
   }
 }
 
-// sums[i0] = t0[i0]  for i0<w
+// sums[i0] = sum[i0]  for i0<w
 __global__ void __launch_bounds__(256) columnSumsFinish(float* __restrict__ sums, int w,
     int parts) {
   const int row = blockIdx.x * blockDim.y + threadIdx.y;

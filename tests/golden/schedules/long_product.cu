@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(64, 8) entry_tiles(const float* __restrict__ A
   }
 }
 
-// C'[i0,i1] = max(alpha * t0[i0,i1] + beta * C[i0,i1] + bias[i1], 0)  for i0<M, i1<N
+// C'[i0,i1] = max(alpha * sum[i0,i1] + beta * C[i0,i1] + bias[i1], 0)  for i0<M, i1<N
 __global__ void __launch_bounds__(256) entry_finish(const float* __restrict__ bias, float* C,
     int M, int N, float alpha, float beta, int parts) {
   const int row = blockIdx.x * blockDim.y + threadIdx.y;

@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(256) mse_naive_parts(const float* __restrict__
   }
 }
 
-// loss[i0] = t0 / n  for i0<1
+// loss[i0] = sum / n  for i0<1
 __global__ void __launch_bounds__(256) mse_naive_finish(float* __restrict__ loss, int n,
     const float* __restrict__ partial, int parts) {
   float sum = 0.0f;

@@ -55,6 +55,19 @@ TEST(Launcher, DoesWhatItDidAtSizesThatTheFormIsNotOf) {
             "REFUSED: what it computes is only known at some sizes (the same = 6)");
 }
 
+// "void f(...) { g<<<1, 1>>>(); }": behind the new way, its statement stood beside a brace.
+TEST(Launcher, OfOneLineGetsLines) {
+  Stranger stranger = Find("04-extension/elu_forward");
+  stranger.form.assumptions = {"numel = 6"};
+  std::string text = StubFor(stranger);
+  text = Replaced(text, "\n  first_kernel<<<1, 1>>>();\n  old_kernel", " old_kernel");
+  ASSERT_TRUE(text.ends_with(");\n}\n")) << text;
+  text.replace(text.size() - 3, 2, " }");
+  const std::string rewritten = Apply("schedule_map", stranger, text);
+  EXPECT_NE(rewritten.find("    return;\n  }\n  old_kernel<<<1, 1>>>("), std::string::npos) << rewritten;
+  EXPECT_TRUE(rewritten.ends_with(");\n}\n")) << rewritten;
+}
+
 // What its comment says of the old kernels' threads goes with them, and stays where they do.
 TEST(Launcher, IsNotSaidToUseSingleThreadsAnyMore) {
   Stranger stranger = Find("04-extension/elu_forward");

@@ -187,6 +187,18 @@ TEST(Splice, NewHelpersMacrosAndIncludesGoInFront) {
   EXPECT_NE(text.find("/* Helper of both. */\n__device__ float  square(float x)   { return x*x; }"), std::string::npos);
 }
 
+TEST(Splice, VariablesStandTogetherAndApartFromWhatFollows) {
+  std::string edited = Replaced(
+      kOriginal, "// Sums rows.\n",
+      "#define WARP 32\nstatic __device__ float partials[WARP];\n\n// Reads them.\n__device__ float part(int i) {\n"
+      "  return partials[i];\n}\n\n// Sums rows.\n");
+  edited = Replaced(edited, "out[blockIdx.x] = s;", "out[blockIdx.x] = s + part(0);");
+  const std::string text = Text(DoSplice(edited));
+  EXPECT_NE(text.find("#define WARP 32\nstatic __device__ float partials[WARP];\n\n// Reads them.\n__device__ float"),
+            std::string::npos)
+      << text;
+}
+
 TEST(Splice, ReplacedKernelGoesAndTheNewOneTakesItsPlace) {
   std::string edited = kOriginal;
   for (int i = 0; i < 2; ++i) edited = Replaced(edited, "row_sum_kernel", "row_sum_by_warps");
