@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <future>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -19,6 +20,7 @@
 #include "compile/nvrtc.h"
 #include "compile/ptx_code.h"
 #include "compile/resources.h"
+#include "source/tokens.h"
 
 namespace warpwright::compile {
 namespace {
@@ -28,6 +30,8 @@ constexpr size_t kMaxLogBytes = 64u << 10;
 constexpr std::string_view kNoSuchKernel = "the compiler made no kernel", kNoKernel = "is not a kernel";
 constexpr const char* kArchs[] = {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120"};
 
+bool IsOther(Build build) { return build == Build::kOther || build == Build::kOtherSignedChars; }
+
 std::string Key(const CompileRequest& request, const std::string& toolchain) {
   base::Hasher hasher;
   hasher.Add("module 2").Add(toolchain).Add(request.arch).Add(request.file).Add(request.text);
@@ -35,7 +39,8 @@ std::string Key(const CompileRequest& request, const std::string& toolchain) {
   for (const auto& kernel : request.kernels) hasher.Add(kernel);
   if (!request.options.IsDefault()) hasher.Add(request.options.Text());
   if (!request.line_info) hasher.Add("no lines");
-  if (request.build == Build::kOther) hasher.Add("other build");
+  if (IsOther(request.build)) hasher.Add("other build");
+  if (request.build == Build::kOther) hasher.Add("unsigned chars");
   if (request.build == Build::kAsWritten) hasher.Add("as written");
   if (request.build == Build::kMarkers) hasher.Add("markers").Add(MarkerPrelude(request.text, request.headers));
   return hasher.Finish();
@@ -99,14 +104,15 @@ std::vector<std::string> Options(const CompileRequest& request, const Toolkit& t
   // As nvcc compiles by default, except that unannotated functions count as __device__, since the slice may hold host
   // helpers and members along with the kernels.
   const core::CxxStandard standard =
-      request.build == Build::kOther ? core::CxxStandard::k20 : StandardOfSlices(request.options);
+      IsOther(request.build) ? core::CxxStandard::k20 : StandardOfSlices(request.options);
   std::vector<std::string> options = {fmt::format("-std={}", core::Name(standard)), "--device-int128",
                                       "-default-device"};
   for (std::string& define : request.options.Defines()) options.push_back(std::move(define));
   for (const core::BuildFlag flag : request.options.flags)
     if (flag != core::BuildFlag::kRelaxedConstexpr && flag != core::BuildFlag::kHopperAlone)
       options.emplace_back(core::Name(flag));  // how slices are anyway, and their architecture
-  if (request.build == Build::kOther) {
+  if (IsOther(request.build)) {
+    if (request.build == Build::kOther) options.emplace_back("-Xcudafe=--unsigned_chars");
     if (!request.options.define.contains("NDEBUG")) options.emplace_back("-DNDEBUG");
     options.push_back("--gpu-architecture=compute" + request.arch.substr(2));
   } else if (request.build == Build::kMarkers) {
@@ -293,19 +299,70 @@ Result<CompileOutcome> Compiler::Compile(const CompileRequest& given) const {
   return outcome;
 }
 
+namespace {
+
+// Whether a plain char may be in the text: written as that, as a literal that has a sign, or pasted together.
+bool MayHavePlainChar(std::string_view text) {
+  const std::vector<source::Token> tokens = source::Lex(text);
+  const auto is_sign = [&](size_t at) {
+    return at < tokens.size() && (tokens[at].Is("signed") || tokens[at].Is("unsigned"));
+  };
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const source::Token& token = tokens[i];
+    using Kind = source::Token::Kind;
+    if (token.kind == Kind::kCharacter || token.kind == Kind::kString) {
+      const bool plain = std::none_of(token.text.begin(), token.text.end(), [](char c) { return (c & 0x80) != 0; });
+      if (!plain || token.text.find("\\x") != std::string_view::npos ||
+          token.text.find("\\2") != std::string_view::npos || token.text.find("\\3") != std::string_view::npos)
+        return true;
+    }
+    if (token.Is("##") || token.text.starts_with("CHAR_M")) return true;
+    if (source::Spelling(token) == "char" && !is_sign(i - 1) && !is_sign(i + 1)) return true;
+  }
+  return false;
+}
+bool MayHavePlainChar(const CompileRequest& request) {
+  return MayHavePlainChar(request.text) ||
+         std::any_of(request.headers.begin(), request.headers.end(), [](const auto& header) {
+           return !header.first.starts_with("ww_device/") && MayHavePlainChar(header.second);
+         });
+}
+
+// Whether a byte that becomes 16 bits wide is loaded with its sign says nothing: the compiler loads bools like chars,
+// and what then is done with it shows the sign where there is one.
+std::string WithoutSignsOfBytes(std::string code) {
+  for (size_t at = code.find(".s8"); at != std::string::npos; at = code.find(".s8", at + 1)) {
+    const size_t begin = code.find_first_not_of(" \t", code.rfind('\n', at) + 1);
+    const size_t to = code.find_first_not_of(" \t{", at + 3);
+    if (to != std::string::npos && code.compare(begin, 3, "ld.") == 0 && code.compare(to, 3, "%rs") == 0)
+      code[at + 1] = 'u';
+  }
+  return code;
+}
+
+}  // namespace
+
 Result<BothBuilds> Compiler::CompileBoth(const CompileRequest& request) const {
   CompileRequest other = request;
-  other.build = Build::kOther;
+  other.build = MayHavePlainChar(request) ? Build::kOther : Build::kOtherSignedChars;
   auto beside = std::async(std::launch::async, [&] { return Compile(other); });
   auto compiled = Compile(request);
   const Result<CompileOutcome> built = beside.get();
   WW_ASSIGN(CompileOutcome usual, std::move(compiled));
-  const auto* module = std::get_if<core::CompiledModule>(&usual);
-  if (module == nullptr) return BothBuilds{std::move(usual), false};
+  if (std::holds_alternative<core::CompileFailed>(usual)) return BothBuilds{std::move(usual)};
   if (!built) return Fail(built.error());
-  const auto* another = std::get_if<core::CompiledModule>(&*built);
-  const bool differs = another == nullptr || CodeOf(another->ptx) != CodeOf(module->ptx);
-  return BothBuilds{std::move(usual), differs};
+  const auto code_of = [](const CompileOutcome& outcome) -> std::optional<std::string> {
+    const auto* module = std::get_if<core::CompiledModule>(&outcome);
+    return module != nullptr ? std::optional(CodeOf(module->ptx)) : std::nullopt;
+  };
+  const std::optional<std::string> code = code_of(usual), another = code_of(*built);
+  if (another == code || other.build == Build::kOtherSignedChars) return BothBuilds{std::move(usual), another != code};
+  other.build = Build::kOtherSignedChars;  // which of both makes the difference?
+  WW_ASSIGN(const CompileOutcome with_signs, Compile(other));
+  const std::optional<std::string> signed_code = code_of(with_signs);
+  const bool by_char = another.has_value() != signed_code.has_value() ||
+                       (another && WithoutSignsOfBytes(*another) != WithoutSignsOfBytes(*signed_code));
+  return BothBuilds{std::move(usual), signed_code != code, by_char};
 }
 
 }  // namespace warpwright::compile

@@ -23,9 +23,11 @@ enum class Build : uint8_t {
   // For lifting: the mathematical library's functions stay calls of markers (core/math_markers.h). There is PTX and no
   // cubin, nor what it says about the kernels; only the simulator runs it.
   kMarkers,
-  // As another project might build it, C++20 without assertions: code that depends on that differs. PTX alone. What the
-  // project's own build defines and its flags hold here too.
+  // As another project might build it, C++20 without assertions, and for a host whose plain char has no sign, which
+  // device code follows (aarch64): code that depends on that differs. PTX alone. What the project's own build defines
+  // and its flags hold here too.
   kOther,
+  kOtherSignedChars,  // the same but for char
   // Nearly without optimization: integers wrap where the text says so, though an overflow that C++ leaves undefined may
   // go unnoticed in the usual build.
   kAsWritten,
@@ -45,7 +47,8 @@ using CompileOutcome = std::variant<core::CompiledModule, core::CompileFailed>;
 
 struct BothBuilds {
   CompileOutcome usual;
-  bool differs = false;  // whether Build::kOther makes other code of it, or none
+  bool differs = false;  // whether another project's build makes other code of it, or none
+  bool by_char = false;  // whether it does for a host whose plain char has no sign
 };
 
 // Whether a compilation failed for a kernel's name, which tells several functions or none.

@@ -25,7 +25,8 @@ constexpr const char* kDependsOnCalls =
     "other operations after calls with other arguments, on the default stream or with buffers elsewhere";
 constexpr const char* kFailsLater =
     "something that fails after calls with other arguments, on the default stream or with buffers elsewhere";
-constexpr const char* kOtherBuild = "whether it is built as optimized C++20 without assertions";
+constexpr const char* kOtherBuild =
+    "whether it is built as optimized C++20 without assertions, or where plain char has no sign";
 
 // The lines of a compiler's log that tell what is wrong, each with the two that show where; all of a log without such a
 // line. g++ writes whole paths of includes before them.

@@ -37,7 +37,7 @@ const std::vector<std::string> kFlags = {"-g1",
                                          "-fno-diagnostics-show-caret"};
 using core::CxxStandard;
 std::vector<std::string> FlagsOf(HostBuild build, CxxStandard standard) {
-  if (build == HostBuild::kOther) return {"-std=c++20", "-O2", "-DNDEBUG"};
+  if (build == HostBuild::kOther) return {"-std=c++20", "-O2", "-DNDEBUG", "-funsigned-char"};
   return {fmt::format("-std={}", core::Name(standard)), "-O0"};
 }
 // The recorder needs C++17, of which launchers in C++14 hardly notice anything.

@@ -19,7 +19,7 @@ namespace warpwright::source {
 // What one build decides and another does otherwise must not decide what a launcher does.
 enum class HostBuild {
   kUsual,  // C++17 or what the project says, not optimized
-  kOther,  // C++20, optimized, without assertions
+  kOther,  // C++20, optimized, without assertions, where plain char has no sign
 };
 struct Recorder {
   std::filesystem::path program;

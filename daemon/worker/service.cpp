@@ -54,6 +54,7 @@ std::vector<std::string> LaunchedKernels(const core::LaunchPlan& plan) {
 }
 
 constexpr const char* kOtherBuild = "whether its device code is built as C++20 without assertions";
+constexpr const char* kUnsignedChar = "whether plain char has a sign, as on x86-64, or none, as on aarch64";
 
 // Beside what is launched, what is compiled with it in any case: all shapes then have one module.
 compile::CompileRequest CompileRequestFor(const source::Slices& slices, const std::vector<std::string>& launched,
@@ -173,7 +174,7 @@ Result<Service::ModuleOutcome> Service::CompileNow(const compile::CompileRequest
   return std::visit(Overload{[](core::CompileFailed& failed) -> ModuleOutcome { return std::move(failed); },
                              [&](core::CompiledModule& module) -> ModuleOutcome {
                                return Module{std::make_shared<const core::CompiledModule>(std::move(module)),
-                                             built.differs};
+                                             built.differs, built.by_char};
                              }},
                     built.usual);
 }
@@ -302,14 +303,15 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
 
   WW_ASSIGN(const ModuleOutcome compiled, CompileOnce(slices, plan, chip.arch, work.build));
   if (const auto* failed = std::get_if<core::CompileFailed>(&compiled)) return PrepareOutcome(*failed);
-  const auto& [module, depends_on_build] = std::get<Module>(compiled);
+  const auto& [module, depends_on_build, depends_on_char] = std::get<Module>(compiled);
   const auto facts = FactsOnce(*module, work.spec.allow);
   if (facts->violation) return PrepareOutcome(Refusal(*facts->violation, work.source.file));
-  if (depends_on_build)
-    uses.insert({.use = {.kind = core::CodeUseKind::kBuild, .format = {}, .detail = kOtherBuild},
-                 .instruction = kOtherBuild,
-                 .file = slices.file,
-                 .line = slices.entry_line});
+  for (const auto& [depends, what] : {std::pair(depends_on_build, kOtherBuild), {depends_on_char, kUnsignedChar}})
+    if (depends)
+      uses.insert({.use = {.kind = core::CodeUseKind::kBuild, .format = {}, .detail = what},
+                   .instruction = what,
+                   .file = slices.file,
+                   .line = slices.entry_line});
   seconds["compile"] += watch.Lap();
   return PrepareOutcome(Prepared{.module = module,
                                  .facts = facts,

@@ -76,6 +76,7 @@ class Service {
   struct Module {
     std::shared_ptr<const core::CompiledModule> code;
     bool depends_on_build = false;  // of the usual build
+    bool depends_on_char = false;   // whether it has a sign
   };
   using ModuleOutcome = std::variant<Module, core::CompileFailed>;
   Result<ModuleOutcome> CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan, const std::string& arch,

@@ -456,10 +456,16 @@ TEST_F(CompilerTest, KernelsMayShareTheNameOfALibraryFunction) {
 TEST_F(CompilerTest, CodeThatAnotherBuildChangesIsFound) {
   struct Row {
     const char* text;
-    bool depends;
+    bool depends, by_char = false;
   };
   const Row rows[] = {
       {"__global__ void k(int* x) { *x = 1; }", false},
+      {"__global__ void k(int* x) { *x = (char)*x; }", false, true},
+      {"__global__ void k(int* x) { *x = (signed char)*x + (unsigned char)*x; }", false},
+      {"__global__ void k(char* x) { x[1] = x[0]; }", false},
+      {"__global__ void k(float* x, bool b) { if (b) *x = *(const float*)((const char*)x + 4); }", false},
+      {"__global__ void k(int* x, const bool* b) { *x = b[0] + b[1]; }", false},
+      {"__global__ void k(int* x) { *x = static_cast<char>(-1) < 0 ? 1 : 2; }", false, true},
       {"namespace { __global__ void k(int* x) { *x = 1; } }", false},  // whose name has a digest of the options
       {"#include <cuda_fp16.h>\n__global__ void k(int* x) { *x = __half2int_rn(__half(2.5f)); }", false},
       {"__global__ void k(int* x) { *x = static_cast<decltype(u8'x')>(-1) > 0; }", true},
@@ -473,6 +479,7 @@ TEST_F(CompilerTest, CodeThatAnotherBuildChangesIsFound) {
     ASSERT_TRUE(built) << built.error().Format();
     ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(built->usual)) << row.text;
     EXPECT_EQ(built->differs, row.depends) << row.text;
+    EXPECT_EQ(built->by_char, row.by_char) << row.text;
   }
 }
 
