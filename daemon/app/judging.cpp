@@ -43,6 +43,7 @@ std::unique_ptr<judge::Judge> MakeJudge(const JudgeSetup& setup, core::Evaluator
   options.fresh_worker = setup.fresh_worker;
   options.draw_secret = setup.draw_secret;
   options.another = setup.another;
+  options.judged_beside = setup.judged_beside;
   options.lift =
       setup.lift ? setup.lift : [&device = setup.device, spec = setup.spec, original = setup.original, &trusted] {
         return LiftKernel(device, spec, original, trusted);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ struct JudgeSetup {
   std::function<Result<core::LiftOutcome>()> lift = {};
   std::function<Result<uint64_t>(const std::string& of)> draw_secret = {};  // as in JudgeOptions
   core::ProcessSource another = {};                                         // the same
+  std::set<std::string> judged_beside = {};                                 // the same
 };
 // The setup's device, and `trusted`, outlive the judge.
 std::unique_ptr<judge::Judge> MakeJudge(const JudgeSetup& setup, core::Evaluator& trusted);

@@ -48,6 +48,15 @@ std::optional<core::Refused> RefusalIn(const std::vector<core::ToolFinding>& fin
   return core::Refused{core::CheckName(against->tool), against->message, setup.spec.file, 0};
 }
 
+// Entries that are judged in the same run, without template arguments.
+std::set<std::string> OthersOfFile(const core::Manifest& manifest, const core::KernelSpec& spec) {
+  std::set<std::string> entries;
+  for (const core::KernelSpec& other : manifest.kernels)
+    if (other.file == spec.file && other.entry != spec.entry)
+      entries.insert(other.entry.substr(0, other.entry.find('<')));
+  return entries;
+}
+
 }  // namespace
 
 std::vector<CaseVerdict> CaseVerdicts(const std::string& kernel, const judge::Baseline& baseline,
@@ -99,7 +108,8 @@ Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::st
                                   .references = tree,
                                   .toolchain = toolchain,
                                   .fresh_worker = candidates.restart,
-                                  .another = services.another},
+                                  .another = services.another,
+                                  .judged_beside = OthersOfFile(manifest, spec)},
                                  services.trusted);
     WW_ASSIGN(const judge::Baseline baseline, judge->Prepare());
     core::Verdict verdict = baseline.original;

@@ -37,8 +37,10 @@ std::string_view Name(CodeUseKind kind) {
     case CodeUseKind::kEntry: return "entry:";
     case CodeUseKind::kFlushed: return "flushed subnormals";
     case CodeUseKind::kHost: return "host:";
+    case CodeUseKind::kOutside: return "outside:";
     case CodeUseKind::kProducts: return "products in";
     case CodeUseKind::kReturned: return "returns:";
+    case CodeUseKind::kShared: return "shared:";
     case CodeUseKind::kSums: return "sums in";
     case CodeUseKind::kConversion: return "to";
     case CodeUseKind::kUnorderedSums: return "unordered sums in";

@@ -1,7 +1,7 @@
 // What code uses that the judge compares with the original: where it computes or stores in a narrower or less exact way
 // (compile/ptx_rules.h), how its text depends on how it is built (source/build_dependence.h), what its host code uses
 // beyond computing and the CUDA runtime (source/closed_world.h), what it returns (source/record.cpp), and by which
-// symbols callers find it.
+// symbols callers find it, and what it shares with functions beside it.
 #pragma once
 
 #include <compare>
@@ -47,8 +47,10 @@ enum class CodeUseKind : uint8_t {
   kEntry,          // detail: a symbol by which callers find the entry
   kFlushed,        // subnormals are flushed to zero
   kHost,           // detail: what host code uses
+  kOutside,        // what functions beside the entry refer to; detail: its name and a digest (source/shared_code.h)
   kProducts,       // tensor-core products of inputs of a format narrower than f32
   kReturned,       // detail: the bytes that the entry returns
+  kShared,         // the same, which the entry refers to as well
   kSums,           // tensor-core products whose sums are narrower than f32
   kConversion,     // to a narrower format
   kUnorderedSums,  // atomic additions, whose order no two runs need share

@@ -183,6 +183,8 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   failure = CheckBuildDependence(state_.spec, *reference, first);
   if (failure) return failure;
   trials_.Passed(core::Check::kBuildDependent);
+  failure = CheckSharedCode(state_.spec, state_.options.judged_beside, *reference, first);
+  if (failure) return failure;
   failure = CheckHostCode(state_.spec, *reference, first);
   if (failure) return failure;
   trials_.Passed(core::Check::kHostCode);

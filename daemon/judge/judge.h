@@ -71,6 +71,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -103,6 +104,7 @@ struct JudgeOptions {
   std::string manifest_digest, toolchain;  // for recorded references
   std::optional<core::Chip> chip;          // of a real device: bounds plausible results
   std::string simulator;                   // where a GPU's candidates are simulated: "sim:h200"; empty: nowhere
+  std::set<std::string> judged_beside;     // entries of the same file that are judged with their own manifest as well
   std::function<void()> fresh_worker;      // makes the next call of the candidates' evaluator run in a new process
   // For checks and builds that need no GPU: they run beside the others then, in processes of their own. Empty: one
   // after another.

@@ -56,7 +56,7 @@ using UseKind = core::CodeUseKind;
 using core::NumberFormat;
 
 // Which check a use is for.
-enum class UseCheck : uint8_t { kPrecision, kNote, kOrder, kBuild, kHost };
+enum class UseCheck : uint8_t { kPrecision, kNote, kOrder, kBuild, kHost, kShared };
 UseCheck CheckOf(UseKind kind) {
   switch (kind) {
     case UseKind::kApproximate:
@@ -67,6 +67,8 @@ UseCheck CheckOf(UseKind kind) {
     case UseKind::kHost:
     case UseKind::kReturned: return UseCheck::kHost;
     case UseKind::kUnorderedSums: return UseCheck::kOrder;
+    case UseKind::kOutside:
+    case UseKind::kShared: return UseCheck::kShared;
     case UseKind::kArithmetic:
     case UseKind::kProducts:
     case UseKind::kSums:
@@ -284,6 +286,42 @@ Failure CheckBuildDependence(const core::KernelSpec& spec, const TrialReference&
                                      "needs `allow: [{}]` in the manifest",
                                      is_text ? "it has text that is not compiled here:" : "it depends on",
                                      found.instruction, core::Name(core::Allow::kBuildDependent)),
+                         found.file.empty() ? spec.file : found.file, found.line};
+  }
+  return std::nullopt;
+}
+
+// What the original's other functions use that the entry does not, a candidate for the entry does not touch, and if a
+// version of the file does, it is another change's. Names that are new may be found where others were before.
+Failure CheckSharedCode(const core::KernelSpec& spec, const std::set<std::string>& judged_beside,
+                        const TrialReference& reference, const core::Executed& run) {
+  const auto name_of = [](const core::FoundUse& found) {
+    return found.use.detail.substr(0, found.use.detail.rfind(' '));
+  };
+  std::set<std::string> shared, outside;
+  for (const core::FoundUse& found : reference.uses)
+    if (IsFor(UseCheck::kShared, found)) (found.use.kind == UseKind::kShared ? shared : outside).insert(name_of(found));
+  for (const core::FoundUse& found : run.uses) {
+    if (!IsFor(UseCheck::kShared, found)) continue;
+    const auto has = [&](UseKind kind) {
+      return reference.uses.contains(core::CodeUse{.kind = kind, .format = {}, .detail = found.use.detail});
+    };
+    if (has(UseKind::kShared) || has(UseKind::kOutside)) continue;
+    const std::string name = name_of(found);
+    const bool is_new = !shared.contains(name) && !outside.contains(name);
+    if (found.use.kind == UseKind::kOutside && !shared.contains(name)) continue;
+    std::string others;
+    for (size_t at = 0; at <= found.instruction.size();) {
+      const size_t end = std::min(found.instruction.find(',', at), found.instruction.size());
+      const std::string user = found.instruction.substr(at, end - at);
+      if (!judged_beside.contains(user)) others += (others.empty() ? "" : ", ") + user;
+      at = end + 1;
+    }
+    if (others.empty()) continue;
+    return core::Refused{core::Check::kSplice,
+                         fmt::format("it {} {}, which is used outside of {} too, by {}: what that computes then was "
+                                     "not judged; give the entry a version of its own",
+                                     is_new ? "adds" : "changes", name, spec.entry, others),
                          found.file.empty() ? spec.file : found.file, found.line};
   }
   return std::nullopt;

@@ -45,6 +45,10 @@ Failure CheckOrder(const core::KernelSpec& spec, const TrialReference& reference
 // build-dependent: text that other builds (for another architecture, with another compiler, on another day) compile to
 // something else, if the original has none and the manifest does not allow it.
 Failure CheckBuildDependence(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run);
+// splice: a change of what functions beside the entry use, and what they compute with it is judged by nobody.
+// `judged_beside`: those of them that the same run judges.
+Failure CheckSharedCode(const core::KernelSpec& spec, const std::set<std::string>& judged_beside,
+                        const TrialReference& reference, const core::Executed& run);
 // host-code: what a launcher uses beyond computing, printing and the CUDA runtime (source/closed_world.h), if the
 // original does not use the same; and what it returns.
 Failure CheckHostCode(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run);

@@ -11,6 +11,7 @@
 #include "source/build_dependence.h"
 #include "source/closure.h"
 #include "source/headers.h"
+#include "source/shared_code.h"
 #include "source/signature.h"
 #include "source/stub.h"
 #include "source/units.h"
@@ -400,6 +401,7 @@ Result<SliceOutcome> Slice(const core::SourceRef& source, const std::string& ent
   slices.unsupported = UnsupportedParametersOf(parsed, entry);
   slices.build_dependence = FindBuildDependence(parsed);
   slices.build_dependence.merge(FindUnreachedEffects(units, reach, slices.file));
+  slices.build_dependence.merge(FindSharedCode(units, reach, slices.file));
   slices.kernels = NamedKernels(units, reach);
   slices.symbols = reach.symbols;
   slices.device = Emit(Side::kDevice, units, reach.device, slices.file, slices.device_headers, slices);

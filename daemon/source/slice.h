@@ -53,7 +53,7 @@ struct Slices {
   std::vector<std::string> symbols;  // qualified names of the __device__ and __constant__ variables that it uses
   std::vector<std::string> notes;    // "file:line: <x.h> is not available and was left out of the host slice"
 
-  core::CodeUses build_dependence;  // see build_dependence.h
+  core::CodeUses build_dependence;  // see build_dependence.h and shared_code.h
 
   std::string Digest() const;  // content address of both slices and their build
 };

@@ -271,5 +271,29 @@ TEST(HostObject, IsReadWithinItsBounds) {
   EXPECT_FALSE(read(std::string(64, 'x')));
 }
 
+// What another function of the file uses as well; what it uses alone; and neither.
+TEST(SharedCode, IsWhatOthersUseToo) {
+  const std::string helpers =
+      "#define SIZE 256\n__device__ float twice(float x) { return 2 * x; }\n"
+      "__device__ float half(float x) { return x / 2; }\n__device__ float own(float x) { return x; }\n"
+      "__global__ void k(float* out, const float* x, int n) { if (threadIdx.x < n) out[0] = own(twice(x[0])); }\n"
+      "void scale(float* out, const float* x, int n) { k<<<1, SIZE>>>(out, x, n); }\n";
+  const std::string others =
+      "__global__ void other(float* x) { x[0] = half(twice(x[0])); }\nvoid call_other(float* x) { other<<<1, 1>>>(x); "
+      "}\n"
+      "void train(float* out, const float* x, int n) { scale(out, x, n); }\n";
+  const auto shared = [](const std::string& text) {
+    std::string names;
+    const auto sliced = source::Slice({"/", "scale.cu", text}, "scale");
+    for (const auto& found : std::get<source::Slices>(*sliced).build_dependence)
+      if (found.use.kind == core::CodeUseKind::kShared || found.use.kind == core::CodeUseKind::kOutside)
+        names += std::string(core::Name(found.use.kind)) + found.use.detail.substr(0, found.use.detail.find(' ')) +
+                 " " + found.instruction + "\n";
+    return names;
+  };
+  EXPECT_EQ(shared(helpers), "");
+  EXPECT_EQ(shared(helpers + others), "outside:half call_other\noutside:other call_other\nshared:twice call_other\n");
+}
+
 }  // namespace
 }  // namespace warpwright
