@@ -21,6 +21,7 @@
 #include "judge/lift_shapes.h"
 #include "judge/nan_as_number.h"
 #include "judge/run_checks.h"
+#include "judge/shared_outputs.h"
 #include "judge/state_check.h"
 #include "judge/timing.h"
 #include "judge/visibility_check.h"
@@ -551,6 +552,8 @@ Result<core::Verdict> CandidateEvaluation::Run() {
     WW_ASSIGN(failure, beside_.Huge(runs_.added()));
     if (failure) return *failure;
     WW_ASSIGN(failure, shapes_.OtherArguments(cheapest, numbers_of_original_));
+    if (failure) return *failure;
+    WW_ASSIGN(failure, CheckSharedOutputs(state_, runs_, state_.verified[large].own));
     if (failure) return *failure;
     WW_ASSIGN(failure, CheckEqualInputs(state_, runs_, state_.verified.front().own));
     if (failure) return *failure;

@@ -22,7 +22,8 @@
 //   secret-seed              inputs whose seed was drawn after the candidate had compiled and run (a quick evaluation
 //                            uses one secret for all candidates of this judge: the original runs once)
 //   in-place                 an output in the place of an input, where the original computes the same there, also at
-//                            its largest verified case (in_place.h)
+//                            its largest verified case (in_place.h); (full) one buffer for two outputs, where the
+//                            original has results then that callers can use (shared_outputs.h)
 //   pointer-offset, distributions, exact-integers, needle, scale-ladder, special-values: other inputs, the same shape;
 //                            among them integers beyond their range where the original tolerates them, and the numbers
 //                            that the candidate's code names and the original's does not. Of infinite inputs counts

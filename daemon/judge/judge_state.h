@@ -96,6 +96,8 @@ struct Judge::State {
   std::map<std::string, double> tighten;                      // by output
   std::map<std::string, Reproducibility> repetitions;         // by trial and kind of run
   std::map<std::string, bool> in_place;                       // whether the original computes the same; by trial, pair
+  // Which outputs it still has with one buffer for two of them; by trial, pair.
+  std::map<std::string, std::vector<size_t>> shared_outputs;
   // What it does without one of the buffers; nullptr: it does not do without.
   std::map<size_t, std::shared_ptr<const core::Executed>> without_buffer;
   // Of each buffer up to the last one that it touches, by case; empty: not known.
