@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct DeviceRun {
   std::vector<WrittenPart> parts;
   std::vector<std::string> changed_globals;
   std::vector<StateUse> state;
+  std::optional<Fault> old_read;
   std::vector<BufferExtent> extents;
   std::vector<Decision> decisions;
   std::vector<std::string> notes;

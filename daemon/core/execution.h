@@ -86,7 +86,7 @@ struct ExecuteOptions {
   bool extents = false;    // Executed lists how far the entry reached into its buffers: the simulator alone knows
   bool decisions = false;  // tell what the kernels compare that is the same for all threads: the simulator alone can
   // A read of what another block wrote and no fence made visible, or through the read-only path of what the launch
-  // wrote, is a fault: the simulator alone can tell.
+  // wrote, is a fault, and where older values may be read, they are: the simulator alone can tell.
   bool visibility = false;
   bool lines = false;       // tell which lines ran; only the simulator can
   bool nvcc = false;        // run the kernels that nvcc makes of the whole file, not those of the slice
@@ -152,6 +152,9 @@ struct Executed {
   std::vector<WrittenPart> parts;            // of buffers of repeated content: ascending
   std::vector<std::string> changed_globals;  // module variables that a run changed, where `state` is not known
   std::vector<StateUse> state;               // of all runs: the simulator alone knows
+  // With `visibility`: the first read that got an older value than the newest one, as the fault that it is if the
+  // buffers are wrong for it.
+  std::optional<Fault> old_read;
   // That the compiled device code and the text name, ascending: a result may depend on them.
   std::vector<double> numbers;
   // With which the launcher compared something, or which it gave to kernels: perhaps sizes at which another path

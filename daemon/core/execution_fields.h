@@ -146,6 +146,7 @@ void Describe(V& field, const Executed*) {
   field.Sparse("parts", &T::parts);
   field("changed_globals", &T::changed_globals);
   field("state", &T::state);
+  field.Sparse("old_read", &T::old_read);
   field("numbers", &T::numbers);
   field.Sparse("compared", &T::compared);
   field.Sparse("kernels", &T::kernels);

@@ -156,7 +156,10 @@ Result<Failure> CheckInPlace(Judge::State& state, CandidateRuns& runs, const Tri
       return Failure(
           Wrong(core::Check::kInPlace, trial, fmt::format("{}, {}", where, mismatch->message), mismatch->sample));
     if (!runs.full() || !IsSimulatedWhole(state, trial)) continue;
-    WW_ASSIGN(Failure failure, CheckVisibility(state, runs, trial, inputs));
+    const auto apart = [&](const core::Executed& one) -> Result<std::optional<Mismatch>> {
+      return state.CompareKnown(trial, reference, Apart(pair, one));
+    };
+    WW_ASSIGN(Failure failure, CheckVisibility(state, runs, trial, inputs, apart));
     if (failure) return failure;
   }
   return Failure();

@@ -553,6 +553,10 @@ Result<LaunchOutcome> LaunchRunner::Run() {
   result.report.occupancy = occupancy_;
   if (limits_.lines)
     for (const Worker& worker : workers_) AddLineUses(result.lines, worker.machine->line_uses());
+  if (visibility_ && visibility_->old_read()) {
+    result.old_read = visibility_->old_read();
+    result.old_read->kernel = launch_.kernel;
+  }
   if (limits_.touched && visibility_) result.touched = visibility_->WhatWasTouched();
   if (limits_.counters) WriteReport(*info, result);
   return LaunchOutcome(std::move(result));

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -58,6 +59,7 @@ struct LaunchResult {
   bool cut_short = false;  // a spread sample, before all of its blocks had ended
   std::vector<core::LineUse> lines;
   Touched touched;
+  std::optional<core::Fault> old_read;  // with visibility: the first read of an older value (exec/visibility.h)
 };
 using LaunchOutcome = std::variant<core::Fault, LaunchResult>;
 

@@ -407,10 +407,10 @@ std::vector<core::LineUse> Machine::line_uses() const {
   return uses;
 }
 
-const Instruction* StopWithFault(Context& c, const Instruction* i, core::Fault::Kind kind, uint32_t lane,
-                                 std::string message) {
+core::Fault FaultAt(const Context& c, const Instruction* i, core::Fault::Kind kind, uint32_t lane,
+                    std::string message) {
   if (lane >= kLanes) lane = c.mask ? static_cast<uint32_t>(std::countr_zero(c.mask)) : 0;
-  core::Fault& fault = c.fault;
+  core::Fault fault;
   fault.kind = kind;
   fault.message = std::move(message);
   fault.kernel = c.kernel->info.symbol;
@@ -424,6 +424,12 @@ const Instruction* StopWithFault(Context& c, const Instruction* i, core::Fault::
     fault.block[k] = static_cast<uint32_t>(b[k]);
     fault.thread[k] = static_cast<uint32_t>(t[k]);
   }
+  return fault;
+}
+
+const Instruction* StopWithFault(Context& c, const Instruction* i, core::Fault::Kind kind, uint32_t lane,
+                                 std::string message) {
+  c.fault = FaultAt(c, i, kind, lane, std::move(message));
   c.stop = Context::Stop::kFault;
   return nullptr;
 }

@@ -200,6 +200,7 @@ class PlanRun {
     if (core::Fault* fault = std::get_if<core::Fault>(&outcome)) return std::optional<core::Fault>(std::move(*fault));
     LaunchResult& result = std::get<LaunchResult>(outcome);
     if (touched != nullptr) *touched = std::move(result.touched);
+    if (result.old_read && !run_.old_read) run_.old_read = std::move(result.old_read);
     instructions_ += result.thread_instructions;
     AddLineUses(run_.lines, result.lines);
     cut_short_ |= result.cut_short;

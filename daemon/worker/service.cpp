@@ -381,6 +381,7 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
   executed.parts = std::move(run.parts);
   executed.changed_globals = std::move(run.changed_globals);
   executed.state = std::move(run.state);
+  executed.old_read = std::move(run.old_read);
   executed.extents = std::move(run.extents);
   executed.decisions = std::move(run.decisions);
   if (request.options.decisions)

@@ -178,6 +178,8 @@ struct Context {
   for (uint32_t l = 0; l < kLanes; ++l) c.lanes[l] = -static_cast<int32_t>((mask >> l) & 1);
 }
 
+// What StopWithFault reports, without stopping.
+core::Fault FaultAt(const Context& c, const Instruction* i, core::Fault::Kind kind, uint32_t lane, std::string message);
 // Stops the kernel. `lane` is the faulting one; kLanes: the first active one. Returns nullptr for the handler to
 // return.
 const Instruction* StopWithFault(Context& c, const Instruction* i, core::Fault::Kind kind, uint32_t lane,

@@ -194,8 +194,13 @@ template <typename M, typename S>
       alignas(64) int64_t scratch[kLanes];
       const Target t = ResolveGlobal<false>(c, i, a, p, sizeof(M), bytes, scratch);
       if (!t.base) return nullptr;
-      if (c.visibility && !CheckVisible(c, i, a, bytes)) [[unlikely]]
-        return nullptr;
+      if (c.visibility) [[unlikely]] {
+        ValuesInPlace values;
+        if (!CheckVisible(c, i, a, bytes, &values)) return nullptr;
+        if (c.counting && space != Space::kConst) CountGlobal<false>(c, i, p, a0, bytes);
+        MoveInVector<M, S>(c, i, t, p);
+        return i + 1;
+      }
       if (c.counting && space != Space::kConst) CountGlobal<false>(c, i, p, a0, bytes);
       MoveInVector<M, S>(c, i, t, p);
       return i + 1;

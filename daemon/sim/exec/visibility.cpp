@@ -85,8 +85,29 @@ bool Visibility::IsUnordered(const Context& c, const Access& other) const {
          !clocks_.Knows(c.block_index, other.block_and_one - 1, other.clock);
 }
 
-bool Visibility::Read(Context& c, const Instruction* i, uint32_t lane, uint64_t address, uint32_t bytes) {
-  if (IsStrong(i)) clocks_.Read(c.block_index, address);
+// Whether what that access did, or read, comes before what `block` does now.
+bool Visibility::HasArrived(uint64_t block, const Access& access) const {
+  const uint64_t other = access.block_and_one - 1;
+  return other == block || (IsReleased(access) && clocks_.Knows(block, other, access.clock));
+}
+
+bool Visibility::Read(Context& c, const Instruction* i, uint32_t lane, uint64_t address, uint32_t bytes,
+                      std::span<const std::byte>* old) {
+  bool is_old = false;
+  if (old != nullptr && !i->read_only) {
+    const auto answer = old_values_.Read(Now(c, lane), address, bytes,
+                                         [&](const Access& access) { return HasArrived(c.block_index, access); });
+    *old = answer.value;
+    is_old = !answer.value.empty();
+    if (is_old && !old_read_)
+      old_read_ = FaultAt(
+          c, i, core::Fault::Kind::kNotVisible, lane,
+          fmt::format("read of {}, which block {} of this launch wrote: nothing says that it has arrived (volatile and "
+                      "atomic accesses are no fences: a __threadfence() between it and what this block has seen since "
+                      "is missing), and with the value before it the result is wrong",
+                      DescribeAddress(c, i, address), answer.written_by));
+  }
+  if (IsStrong(i) && !is_old) clocks_.Read(c.block_index, address);
   const Access now = Now(c, lane);
   for (uint64_t at = address / kCellBytes * kCellBytes; at < address + bytes; at += kCellBytes) {
     Cell& cell = At(at);
@@ -142,6 +163,8 @@ bool Visibility::Write(Context& c, const Instruction* i, uint32_t lane, uint64_t
   const bool strong = IsStrong(i);
   const Access now = Now(c, lane);  // before a strong write: what it says of the block includes the write
   if (IsAtomic(i) && !CheckScope(c, i, lane, address)) return false;
+  if (strong) old_values_.Write(now, address, c.memory->Bytes(address, bytes));
+  else old_values_.Forget(address, bytes);
   if (!i->of_block) {  // which tells other blocks nothing
     if (i->op == Op::kAtomic) clocks_.Exchange(c.block_index, address);
     else if (i->op == Op::kReduction) clocks_.Reduce(c.block_index, address);
@@ -187,9 +210,28 @@ Touched Visibility::WhatWasTouched() const {
   return touched;
 }
 
-bool CheckVisible(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes) {
-  for (uint32_t l = 0; l < kLanes; ++l)
-    if ((c.mask >> l & 1) && !c.visibility->Read(c, i, l, address[l], bytes)) return false;
+ValuesInPlace::~ValuesInPlace() {
+  for (auto at = before_.rbegin(); at != before_.rend(); ++at)
+    std::copy(at->second.begin(), at->second.end(), at->first.begin());
+}
+
+void ValuesInPlace::Put(std::span<std::byte> place, std::span<const std::byte> value) {
+  before_.emplace_back(place, std::vector<std::byte>(place.begin(), place.end()));
+  std::copy(value.begin(), value.end(), place.begin());
+}
+
+bool CheckVisible(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, ValuesInPlace* values) {
+  uint64_t known = UINT64_MAX;  // lanes at one address get one answer
+  for (uint32_t l = 0; l < kLanes; ++l) {
+    if (!(c.mask >> l & 1)) continue;
+    std::span<const std::byte> old;
+    if (!c.visibility->Read(c, i, l, address[l], bytes, values != nullptr && address[l] != known ? &old : nullptr))
+      return false;
+    if (!old.empty()) {
+      known = address[l];
+      values->Put(c.memory->Bytes(address[l], bytes), old);
+    }
+  }
   return true;
 }
 

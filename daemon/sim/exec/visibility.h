@@ -4,8 +4,7 @@
 //     device's scope since, or one of its block with a barrier between the write and the fence (__threadfence, a
 //     release of that scope, the barrier of a cooperative grid), and the reading block has seen since, by an atomic or
 //     a volatile read, what the writing one said then (exec/block_clocks.h). Volatile reads are no exception: they do
-//     not make the other block's stores arrive. Flags are stored atomically or as volatile, which needs no fence, and
-//     what is read by an atomic is not asked about;
+//     not make the other block's stores arrive;
 //   - an atomic operation of the block's scope (atomicAdd_block) on what another block has changed by one, or of which
 //     this one's is: they may both see what was there before;
 //   - an ordinary store to what another block has read before, of the last two that did, unless this one has seen
@@ -15,36 +14,48 @@
 //     them, or reads what the other wrote so, without a barrier in between, or a fence of the block, as a lock has it.
 // In blocks that order their threads by locks or by barriers of a part, every fence counts for all threads.
 //
+// What is stored atomically or as volatile needs no fence to arrive, as a flag that somebody waits for does, but
+// nothing says that it has: a read may have an older value, unless the store is released and heard of like any other.
+// That is no fault: such a read, if it is no atomic operation, gets the oldest value that it may have
+// (exec/old_values.h), a few times at each place. Who waits for a flag waits a little longer; who takes it for data has
+// a wrong result.
+//
 // One per launch, of which the blocks run on one thread.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/exec/block_clocks.h"
 #include "sim/exec/context.h"
+#include "sim/exec/old_values.h"
 #include "sim/exec/services.h"
 #include "sim/touched.h"
 
 namespace warpwright::sim {
 
 class Visibility {
+  using Access = BlockAccess;
+
  public:
   explicit Visibility(uint64_t blocks) : fences_(blocks), clocks_(blocks) {}
   void NoteFence(const Context& c);  // by the active lanes
-  // One lane's access of `bytes`. False after a fault.
-  bool Read(Context& c, const Instruction* i, uint32_t lane, uint64_t address, uint32_t bytes);
+  // One lane's access of `bytes`. False after a fault. `old`, unless it is null, gets the value that the read has in
+  // place of what is in memory; it stays empty where that is what it reads.
+  bool Read(Context& c, const Instruction* i, uint32_t lane, uint64_t address, uint32_t bytes,
+            std::span<const std::byte>* old);
   bool Write(Context& c, const Instruction* i, uint32_t lane, uint64_t address, uint32_t bytes);
   Touched WhatWasTouched() const;  // of global memory so far
+  // The first read that got an older value, as the fault that it is where the result is wrong for it.
+  const std::optional<core::Fault>& old_read() const { return old_read_; }
 
  private:
-  // A block's thread, the time of the block, how many fences it had executed, and its clock. Zero: nobody.
-  struct Access {
-    uint32_t block_and_one = 0, thread = 0, time = 0, fences = 0, clock = 0;
-  };
   // Of two bytes: no two threads of a block share them but where elements are bytes, of which races are not looked for.
   struct Cell {
     Access write, read, other_read;   // of reads the last ones, by different threads
@@ -62,6 +73,7 @@ class Visibility {
     std::vector<uint32_t> by_warp, by_thread;
   };
   bool IsReleased(const Access& write) const;
+  bool HasArrived(uint64_t block, const Access& write) const;
   Cell& At(uint64_t address);
   Access Now(const Context& c, uint32_t lane) const;
   bool IsRace(const Context& c, uint32_t lane, const Access& other) const;
@@ -74,10 +86,27 @@ class Visibility {
   Page* last_ = nullptr;
   std::vector<Fences> fences_;  // by block
   BlockClocks clocks_;
+  OldValues old_values_;
+  std::optional<core::Fault> old_read_;
 };
 
-// For the active lanes, each `bytes` from its address in global memory. False after a fault.
-bool CheckVisible(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes);
+// Older values in the places of the newer ones, for the time of one instruction.
+class ValuesInPlace {
+ public:
+  ValuesInPlace() = default;
+  ~ValuesInPlace();
+  ValuesInPlace(const ValuesInPlace&) = delete;
+  ValuesInPlace& operator=(const ValuesInPlace&) = delete;
+  void Put(std::span<std::byte> place, std::span<const std::byte> value);
+
+ private:
+  std::vector<std::pair<std::span<std::byte>, std::vector<std::byte>>> before_;
+};
+
+// For the active lanes, each `bytes` from its address in global memory. False after a fault. `values`: where older ones
+// may be put for the read; null: it reads what is there.
+bool CheckVisible(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes,
+                  ValuesInPlace* values = nullptr);
 bool CheckWrites(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes);
 
 }  // namespace warpwright::sim

@@ -78,7 +78,7 @@ extern "C" __global__ void own_results(int* out, int* parts, unsigned*) {
     if (threadIdx.x == 64) out[0] = seen;                                                   \
   }
 #define SAY(how) __threadfence(); __syncthreads(); if (threadIdx.x == 0) how
-#define HEAR(how) if (threadIdx.x == 0) seen = how; __syncthreads()
+#define HEAR(how) if (threadIdx.x == 0) while ((seen = how) == 0); __syncthreads()
 TURNS(overwritten, if (threadIdx.x == 0) out[0] = parts[5],
       if (threadIdx.x == 0 && blockIdx.x == 2) parts[5] = 1)
 TURNS(overwritten_behind_ticket, if (threadIdx.x == 0) out[0] = parts[5]; SAY(atomicAdd(arrived, 1u)),
@@ -90,7 +90,7 @@ TURNS(read_unheard, if (threadIdx.x == 0) parts[5] = 1; SAY(atomicAdd(arrived, 1
 TURNS(read_heard, if (threadIdx.x == 0) parts[5] = 1; SAY(atomicAdd(arrived, 1u)),
       HEAR(*(volatile unsigned*)arrived); if (threadIdx.x == 1) out[0] = parts[5])
 TURNS(read_heard_elsewhere, if (threadIdx.x == 0) parts[5] = 1; SAY(atomicAdd(arrived, 1u)),
-      HEAR(*(volatile unsigned*)&parts[8]); if (threadIdx.x == 1) out[0] = parts[5])
+      HEAR(*(volatile unsigned*)&parts[8] + 1); if (threadIdx.x == 1) out[0] = parts[5])
 extern "C" __global__ void counted_in_block(int* out, int* parts, unsigned* arrived) {
   if (threadIdx.x < 4) atomicAdd_block(parts + blockIdx.x, 1);
   if (threadIdx.x == 0 && atomicAdd_block(arrived + (blockIdx.x == 2 ? 0 : blockIdx.x % 1), 0u) == 99) out[0] = 1;
@@ -207,6 +207,86 @@ TEST(Visibility, WhatOtherBlocksWrote) {
     }
     kit.options.visibility = nullptr;
     EXPECT_TRUE(kit.Run(c.kernel, {4, 1, 1}, {32, 1, 1}, 0, out, parts, arrived)) << c.kernel;
+  }
+}
+
+// What is stored atomically or as volatile is no fault to read, but it may not have arrived: `out` counts what the last
+// block misses.
+constexpr const char* kOldKernels = R"(
+#define LAST(name, write, fence, read)                                                      \
+  extern "C" __global__ void name(int* out, int* parts, unsigned* arrived) {                \
+    if (threadIdx.x != 0) return;                                                           \
+    write;                                                                                  \
+    fence;                                                                                  \
+    if (atomicAdd(arrived, 1u) != gridDim.x - 1) return;                                    \
+    int missing = 0;                                                                        \
+    for (int b = 0; b < gridDim.x; ++b) missing += read != 1;                               \
+    *out = missing;                                                                         \
+  }
+#define VOLATILE(p) (*(volatile int*)&(p))
+LAST(volatile_alone, VOLATILE(parts[blockIdx.x]) = 1, , VOLATILE(parts[b]))
+LAST(atomic_alone, atomicExch(&parts[blockIdx.x], 1), , VOLATILE(parts[b]))
+LAST(read_plainly, VOLATILE(parts[blockIdx.x]) = 1, , parts[b])
+LAST(fence_of_block, VOLATILE(parts[blockIdx.x]) = 1, __threadfence_block(), VOLATILE(parts[b]))
+LAST(volatile_fenced, VOLATILE(parts[blockIdx.x]) = 1, __threadfence(), VOLATILE(parts[b]))
+LAST(atomic_fenced, atomicExch(&parts[blockIdx.x], 1), __threadfence(), parts[b])
+LAST(read_by_atomic, VOLATILE(parts[blockIdx.x]) = 1, , atomicAdd(&parts[b], 0))
+LAST(waited_for, VOLATILE(parts[blockIdx.x]) = 1, , ([&] { while (VOLATILE(parts[b]) != 1); return 1; }()))
+// The largest value so far, under a lock: with a fence, and without.
+#define LOCKED(name, fence)                                                                 \
+  extern "C" __global__ void name(int* out, int* parts, unsigned* lock) {                   \
+    if (threadIdx.x != 0) return;                                                           \
+    while (atomicCAS(lock, 0u, 1u) != 0u);                                                  \
+    int known = VOLATILE(parts[0]), own = 10 - (int)blockIdx.x;                             \
+    if (own > known) VOLATILE(parts[0]) = own;                                              \
+    fence;                                                                                  \
+    atomicExch(lock, 0u);                                                                   \
+    if (blockIdx.x == gridDim.x - 1) *out = parts[0] != 10;                                 \
+  }
+LOCKED(locked, __threadfence())
+LOCKED(unfenced, )
+// Who has read a value reads no older one, nor does who has heard of it.
+extern "C" __global__ void never_back(int* out, int* parts, unsigned* heard) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) VOLATILE(parts[0]) = 1;
+  if (blockIdx.x == 1) {
+    while (VOLATILE(parts[0]) != 1);
+    __threadfence();
+    VOLATILE(heard[0]) = 1;
+  }
+  if (blockIdx.x == 2) {
+    while (VOLATILE(heard[0]) != 1);
+    __threadfence();
+    *out = VOLATILE(parts[0]) != 1;
+  }
+}
+)";
+
+TEST(Visibility, WhatMayNotHaveArrived) {
+  SimKit kit = SimKit::FromCuda(kOldKernels);
+  const struct {
+    const char* kernel;
+    int missing;  // without the last block's own one
+    bool old;     // some read had an older value
+  } cases[] = {{"volatile_alone", 3, true},  {"atomic_alone", 3, true},     {"read_plainly", 3, true},
+               {"fence_of_block", 3, true},  {"volatile_fenced", 0, false}, {"atomic_fenced", 0, false},
+               {"read_by_atomic", 0, false}, {"waited_for", 0, true},       {"locked", 0, false},
+               {"unfenced", 1, true},        {"never_back", 0, true}};
+  for (const auto& c : cases) {
+    const auto out = kit.Make<int>("out", 1);
+    const auto parts = kit.Make<int>("parts", 4);
+    const auto arrived = kit.Make<unsigned>("arrived", 1);
+    Visibility visibility(4);
+    kit.options.visibility = &visibility;
+    EXPECT_TRUE(kit.Run(c.kernel, {4, 1, 1}, {32, 1, 1}, 0, out, parts, arrived)) << c.kernel << kit.fault.message;
+    EXPECT_EQ(out[0], c.missing) << c.kernel;
+    EXPECT_EQ(visibility.old_read().has_value(), c.old) << c.kernel;
+    if (c.old) {
+      EXPECT_NE(visibility.old_read()->message.find("which block 0 of this launch wrote: nothing says that it has"),
+                std::string::npos)
+          << c.kernel << visibility.old_read()->message;
+      EXPECT_GT(visibility.old_read()->line, 0) << c.kernel;
+    }
   }
 }
 
