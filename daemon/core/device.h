@@ -25,6 +25,7 @@ struct DeviceRequest {
   // One for each kArgument buffer of the plan, same order and size.
   const std::vector<BufferContent>* buffers = nullptr;
   ExecuteOptions options;
+  const std::vector<BufferContent>* beside = nullptr;  // as in ExecuteRequest; null: none
 };
 struct DeviceRun {
   std::vector<std::vector<std::byte>> buffers;

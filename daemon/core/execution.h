@@ -108,6 +108,9 @@ struct ExecuteRequest {
   std::string device;                  // "sim:h200"
   ExecuteOptions options;
   std::vector<UpcomingCall> upcoming = {};  // of the same source and spec
+  // Not empty: those of a second call on another stream at the same time (core/overlapping_calls.h), of which nothing
+  // is returned; only the simulator can.
+  std::vector<BufferContent> beside = {};
 };
 struct GuardViolation {
   std::string buffer;

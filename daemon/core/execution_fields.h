@@ -69,6 +69,7 @@ void Describe(V& field, const ExecuteRequest*) {
   field("device", &T::device);
   field("options", &T::options);
   field.Sparse("upcoming", &T::upcoming);
+  field.Sparse("beside", &T::beside);
 }
 template <typename V>
 void Describe(V& field, const GuardViolation*) {

@@ -5,11 +5,15 @@
 
 namespace warpwright::core {
 namespace {
-constexpr std::pair<Allow, std::string_view> kAllowNames[] = {
-    {Allow::kTf32, "tf32"},     {Allow::kNondeterministic, "nondeterministic"},
-    {Allow::kClock, "clock"},   {Allow::kCachePolicy, "cache_policy"},
-    {Allow::kPrintf, "printf"}, {Allow::kReducedPrecision, "reduced_precision"},
-    {Allow::kState, "state"},   {Allow::kBuildDependent, "build_dependent"}};
+constexpr std::pair<Allow, std::string_view> kAllowNames[] = {{Allow::kTf32, "tf32"},
+                                                              {Allow::kNondeterministic, "nondeterministic"},
+                                                              {Allow::kClock, "clock"},
+                                                              {Allow::kCachePolicy, "cache_policy"},
+                                                              {Allow::kPrintf, "printf"},
+                                                              {Allow::kReducedPrecision, "reduced_precision"},
+                                                              {Allow::kState, "state"},
+                                                              {Allow::kBuildDependent, "build_dependent"},
+                                                              {Allow::kSharedWorkspace, "shared_workspace"}};
 }
 
 std::string_view Name(Role role) {

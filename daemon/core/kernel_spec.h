@@ -63,7 +63,8 @@ struct LaunchSpec {
   std::optional<Expression> shared_bytes;
 };
 
-// kState: a launch may leave module variables changed, visible to the next launch.
+// kState: a launch may leave module variables changed, visible to the next launch. kSharedWorkspace: callers never have
+// two calls on two streams at once, which then may share what the candidate keeps between calls.
 enum class Allow {
   kTf32,
   kNondeterministic,
@@ -72,9 +73,10 @@ enum class Allow {
   kPrintf,
   kReducedPrecision,
   kState,
-  kBuildDependent
+  kBuildDependent,
+  kSharedWorkspace
 };
-inline constexpr Allow kLastAllow = Allow::kBuildDependent;
+inline constexpr Allow kLastAllow = Allow::kSharedWorkspace;
 std::string_view Name(Allow allow);
 std::optional<Allow> ParseAllow(std::string_view name);
 

@@ -96,6 +96,21 @@ bool TouchesArgument(const LaunchPlan& plan, const PlanOp& op) {
 
 }  // namespace
 
+void VisitPointers(PlanOp& op, const std::function<void(DevicePointer&)>& visit) {
+  std::visit(Overload{[&](KernelLaunch& x) {
+                        for (KernelParameter& parameter : x.parameters)
+                          for (auto& [offset, pointer] : parameter.pointers) visit(pointer);
+                      },
+                      [&](MemsetOp& x) { visit(x.destination); },
+                      [&](CopyOp& x) {
+                        visit(x.destination);
+                        visit(x.source);
+                      },
+                      [&](UploadOp& x) { visit(x.destination); }, [&](SymbolCopyOp& x) { visit(x.buffer); },
+                      [](SymbolUploadOp&) {}, [](EventOp&) {}},
+             op);
+}
+
 std::string CopiesFromDropped(const std::string& symbol) {
   return "the launcher copies from the variable '" + symbol + "', which no kernel uses";
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <variant>
@@ -32,6 +33,7 @@ struct PlanBuffer {
   Kind kind = Kind::kArgument;
   std::string name;  // argument name, or "workspace 0"
   uint64_t bytes = 0;
+  bool kept = false;  // of a workspace: it outlives the call, and the next one uses it again
   bool operator==(const PlanBuffer&) const = default;
 };
 
@@ -107,6 +109,9 @@ struct LaunchPlan {
   bool has_callers_stream = false;
   bool operator==(const LaunchPlan&) const = default;
 };
+
+// Every pointer of the operation.
+void VisitPointers(PlanOp& op, const std::function<void(DevicePointer&)>& visit);
 
 // What is said where a copy cannot be done, since the compiler dropped its source.
 std::string CopiesFromDropped(const std::string& symbol);

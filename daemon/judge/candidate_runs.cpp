@@ -40,6 +40,7 @@ Result<RunOutcome> CandidateRuns::Execute(const Trial& trial, const std::vector<
   setting.options.guard_bytes = exact && !kind.guarded ? 0 : state_.options.guard_bytes;
   setting.options.seed = kind.second ? ~trial.seed : trial.seed;
   setting.options.lines = state_.on_simulator() && added_.any();
+  setting.beside = kind.beside;
   uint64_t usual = 0;
   for (const VerifiedCase& verified : state_.verified) usual = std::max(usual, verified.instructions);
   setting.options.instruction_limit =

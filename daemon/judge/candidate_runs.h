@@ -23,9 +23,10 @@ struct RunKind {
   uint64_t sample_instructions = 0;
   bool decisions = false;
   bool visibility = false;
-  bool simulated = false;                     // on the simulator of a GPU's chip
-  std::optional<uint64_t> instructions = {};  // thread instructions, at most
-  std::span<const Trial> later = {};          // the trials after this one
+  bool simulated = false;                                    // on the simulator of a GPU's chip
+  std::optional<uint64_t> instructions = {};                 // thread instructions, at most
+  std::span<const Trial> later = {};                         // the trials after this one
+  const std::vector<core::BufferContent>* beside = nullptr;  // of a second call at the same time, on another stream
 };
 core::ExecuteOptions OptionsOf(const RunKind& kind);
 

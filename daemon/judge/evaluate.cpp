@@ -181,6 +181,8 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   WW_ASSIGN(const auto mismatch, state_.CompareInDepth(trial, reference, first.buffers));
   if (mismatch) return Failure(Wrong(core::Check::kComparison, trial, mismatch->message, mismatch->sample));
   trials_.Passed(core::Check::kComparison);
+  WW_ASSIGN(failure, state_check_.CheckOverlapping(trial, reference, first));
+  if (failure) return failure;
   failure = CheckBuildDependence(state_.spec, *reference, first);
   if (failure) return failure;
   trials_.Passed(core::Check::kBuildDependent);

@@ -13,6 +13,7 @@
 //                            of the blocks. On a GPU 3, or 20 (full), and one each with half of the multiprocessors
 //                            occupied and alongside a kernel that makes noise (full)
 //   comparison               every element, by compare.h
+//   (splice)                 what functions of the file beside the entry use is as in the original (run_checks.h)
 //   build-dependent          no text that other builds compile to something else, if the original has none
 //                            (run_checks.h)
 //   host-code                a launcher computes, prints and calls the CUDA runtime; it does nothing else that the

@@ -119,6 +119,7 @@ Result<RunOutcome> RunKernel(core::Evaluator& evaluator, const RunConfiguration&
   request.device = setting.device;
   request.options = setting.options;
   request.upcoming = setting.upcoming;
+  if (setting.beside != nullptr) request.beside = *setting.beside;
   WW_ASSIGN(core::ExecuteOutcome outcome, evaluator.Execute(request));
   return std::visit(
       Overload{

@@ -65,7 +65,8 @@ struct RunConfiguration {
   const core::Case* c = nullptr;
   std::string device;
   core::ExecuteOptions options;
-  std::vector<core::UpcomingCall> upcoming = {};  // of the same evaluator
+  std::vector<core::UpcomingCall> upcoming = {};             // of the same evaluator
+  const std::vector<core::BufferContent>* beside = nullptr;  // of a second call at the same time; null: none
 };
 using RunOutcome = std::variant<core::Verdict, core::Executed>;
 Result<RunOutcome> RunKernel(core::Evaluator& evaluator, const RunConfiguration& setting,

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/rotated_contents.h"
+
 namespace warpwright::judge {
 namespace {
 
@@ -103,6 +105,52 @@ Result<Failure> StateCheck::AfterEarlierCalls(const Trial& trial,
                            fmt::format("after {} calls on other inputs {}", calls, mismatch->message)));
   }
   return Failure();
+}
+
+Result<Failure> StateCheck::CheckOverlapping(const Trial& trial, const std::shared_ptr<const TrialReference>& reference,
+                                             const core::Executed& run) {
+  constexpr int kMostTrials = 6;
+  if (state_.spec.allow.contains(core::Allow::kSharedWorkspace) || run.sampled || overlapping_ >= kMostTrials)
+    return Failure();
+  std::string names = run.changed_globals.empty() ? "" : run.changed_globals.front();
+  for (const core::StateUse& use : run.state)
+    if (!use.left.empty()) names += (names.empty() ? "" : ", ") + use.name;
+  if (names.empty()) return Failure();
+  ++overlapping_;
+  Trial other = trial;
+  other.seed = ~trial.seed;
+  WW_ASSIGN(const auto inputs, state_.oracle.InputsOf(other));
+  const std::vector<core::BufferContent> beside = core::Rotated(*inputs, 1);
+  uint64_t bytes = 0;
+  for (const core::BufferContent& input : beside) bytes += input.Size();
+  RunKind kind{.beside = &beside};
+  if (!state_.on_simulator()) {
+    if (state_.options.simulator.empty() || bytes > kSimulatedBytes) return Failure();
+    kind.simulated = true;
+    kind.instructions = kSimulatedInstructions;
+  }
+  WW_ASSIGN(const RunOutcome outcome, runs_.Execute(trial, reference->inputs, kind));
+  const auto mismatch_of = [&](const RunOutcome& of) -> std::optional<std::string> {
+    const auto* both = std::get_if<core::Executed>(&of);
+    if (both == nullptr) return core::VerdictMessage(std::get<core::Verdict>(of));
+    const auto mismatch = state_.CompareKnown(trial, *reference, both->buffers);
+    return mismatch ? std::optional(mismatch->message) : std::nullopt;
+  };
+  const auto mismatch = mismatch_of(outcome);
+  if (!mismatch) return Failure();
+  RunConfiguration original{.source = &state_.original,
+                            .spec = &state_.spec,
+                            .c = &trial.c,
+                            .device = state_.on_simulator() ? state_.device : state_.options.simulator,
+                            .options = OptionsOf(kind),
+                            .beside = &beside};
+  WW_ASSIGN(const RunOutcome same, RunKernel(state_.trusted, original, reference->inputs));
+  if (mismatch_of(same)) return Failure();  // its callers cannot do that
+  return Failure(Wrong(core::Check::kModuleState, trial,
+                       fmt::format("its calls share {}, which the original's do not: while another call runs on "
+                                   "another stream, {}; where no two calls ever overlap, `allow: [{}]` in the manifest "
+                                   "says so",
+                                   names, *mismatch, core::Name(core::Allow::kSharedWorkspace))));
 }
 
 }  // namespace warpwright::judge

@@ -24,6 +24,11 @@ class StateCheck {
   // calls.
   Result<Failure> Check(const Trial& trial, const std::shared_ptr<const TrialReference>& reference,
                         const core::Executed& run);
+  // Calls on two streams at once, where the entry's caller gives the stream: what a candidate keeps is shared by both,
+  // also what every call fills before it reads it. Operations take turns as wholes: what a single launch fills and
+  // reads is not tried.
+  Result<Failure> CheckOverlapping(const Trial& trial, const std::shared_ptr<const TrialReference>& reference,
+                                   const core::Executed& run);
 
  private:
   struct Finding {
@@ -38,6 +43,7 @@ class StateCheck {
   Judge::State& state_;
   CandidateRuns& runs_;
   std::vector<core::StateUse> known_;  // of all trials so far
+  int overlapping_ = 0;                // trials of calls at the same time
 };
 
 }  // namespace warpwright::judge

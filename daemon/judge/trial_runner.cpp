@@ -157,6 +157,8 @@ Result<Failure> TrialRunner::Try(const Trial& trial, std::span<const Trial> late
     ExplainPoison(*reference, run, *mismatch);
     return Failure(Wrong(trial.check, trial, mismatch->message, mismatch->sample));
   }
+  WW_ASSIGN(Failure shared, state_check_.CheckOverlapping(trial, reference, run));
+  if (shared) return shared;
   if (auto failure = CheckPoison(trial, *reference, run)) return failure;
   if (auto failure = CheckOrder(state_.spec, *reference, run)) return failure;
   if (auto failure = CheckPrecision(state_.spec, *reference, run)) return failure;

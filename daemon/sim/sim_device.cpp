@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "core/overlapping_calls.h"
 #include "core/rotated_contents.h"
 #include "core/run_notes.h"
 #include "core/stream_order.h"
@@ -84,7 +85,7 @@ class PlanRun {
   }
 
   // What outlives a call of the plan's operations: the module's variables that kernels or copies can write, and
-  // workspaces, if some of them are filled once.
+  // workspaces, if some of them are filled once, or if calls that use them may overlap.
   struct Kept {
     std::string name;
     bool variable = true;
@@ -113,10 +114,10 @@ class PlanRun {
     for (uint32_t i = 0; i < variables.size(); ++i)
       if (variables[i].bytes > 0 && (!variables[i].constant || IsCopiedTo(variables[i].name)))
         WW_TRY(keep(variables[i].name, true, memory.variable_address(i), variables[i].bytes));
-    if (request_.plan->setup.empty()) return state;
+    const bool set_up = !request_.plan->setup.empty(), may_overlap = request_.plan->has_callers_stream;
     for (size_t i = 0; i < buffers.size(); ++i)
       if (!buffers[i].sparse && request_.plan->buffers[i].kind != core::PlanBuffer::Kind::kArgument &&
-          buffers[i].bytes > 0)
+          buffers[i].bytes > 0 && (set_up || (may_overlap && request_.plan->buffers[i].kept)))
         WW_TRY(keep(request_.plan->buffers[i].name, false, buffers[i].address, buffers[i].bytes));
     return state;
   }
@@ -276,6 +277,7 @@ class SimDevice : public core::Device {
       fault.message = program.error().message;
       return core::DeviceOutcome(std::move(fault));
     }
+    if (request.beside != nullptr && !request.beside->empty()) return RunOverlapping(request, *program);
     PlanRun first(request, chip_, *program, pool_);
     WW_ASSIGN(core::DeviceOutcome outcome, first.Run());
     WW_ASSIGN(std::optional<core::Fault> fault, RunAgain(request, *program, first.instructions(), outcome));
@@ -289,6 +291,20 @@ class SimDevice : public core::Device {
   bool modelled() const override { return true; }
 
  private:
+  // With a second call on another stream. What the first one leaves is returned.
+  Result<core::DeviceOutcome> RunOverlapping(const core::DeviceRequest& request, const sim::Program& program) {
+    const core::LaunchPlan plan = core::OverlappingCalls(*request.plan);
+    std::vector<core::BufferContent> contents = *request.buffers;
+    const size_t count = contents.size();
+    if (plan.has_callers_stream) contents.insert(contents.end(), request.beside->begin(), request.beside->end());
+    core::DeviceRequest both = request;
+    both.plan = &plan;
+    both.buffers = &contents;
+    WW_ASSIGN(core::DeviceOutcome outcome, PlanRun(both, chip_, program, pool_).Run());
+    if (auto* run = std::get_if<core::DeviceRun>(&outcome)) run->buffers.resize(std::min(count, run->buffers.size()));
+    return outcome;
+  }
+
   // Every run is the same here unless blocks race for the same memory, or streams do: another order of the blocks or
   // streams reveals it.
   Result<std::optional<core::Fault>> RunAgain(const core::DeviceRequest& request, const sim::Program& program,

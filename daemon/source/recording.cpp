@@ -97,6 +97,12 @@ class LineReader {
     recording_.fault = std::move(line);
     return {};
   }
+  Status operator()(KeptLine&& line) {
+    if (line.buffer < arguments_ || line.buffer >= arguments_ + recording_.workspaces.size())
+      return Unexpected("a workspace");
+    recording_.kept.insert(line.buffer);
+    return {};
+  }
   Status operator()(ServedLine&&) {
     recording_.served = true;
     return {};
@@ -283,6 +289,19 @@ class Matcher {
   std::map<uint32_t, uint32_t> forward_;
 };
 
+// What a call makes and leaves to nobody is none of the next one's: `last` are a later call's operations.
+void MarkKept(const std::set<uint64_t>& kept, const std::vector<core::PlanOp>& last, core::LaunchPlan& plan) {
+  const auto used_by = [](std::vector<core::PlanOp> ops) {
+    std::set<uint64_t> used;
+    for (core::PlanOp& op : ops)
+      core::VisitPointers(op, [&](const core::DevicePointer& pointer) { used.insert(pointer.buffer); });
+    return used;
+  };
+  const std::set<uint64_t> now = used_by(plan.ops), later = used_by(last);
+  for (const uint64_t buffer : kept)
+    if (buffer < plan.buffers.size()) plan.buffers[buffer].kept = now.contains(buffer) && later.contains(buffer);
+}
+
 // Keeps only the workspaces that are used, numbered in the order of first use.
 void RenumberWorkspaces(core::LaunchPlan& plan, size_t arguments) {
   std::map<uint32_t, uint32_t> numbers;
@@ -296,24 +315,8 @@ void RenumberWorkspaces(core::LaunchPlan& plan, size_t arguments) {
     }
     pointer.buffer = it->second;
   };
-  for (auto* ops : {&plan.setup, &plan.ops}) {
-    for (core::PlanOp& op : *ops) {
-      std::visit(
-          Overload{[&](core::KernelLaunch& x) {
-                     for (auto& parameter : x.parameters) {
-                       for (auto& [offset, pointer] : parameter.pointers) visit(pointer);
-                     }
-                   },
-                   [&](core::MemsetOp& x) { visit(x.destination); },
-                   [&](core::CopyOp& x) {
-                     visit(x.destination);
-                     visit(x.source);
-                   },
-                   [&](core::UploadOp& x) { visit(x.destination); }, [&](core::SymbolCopyOp& x) { visit(x.buffer); },
-                   [](core::SymbolUploadOp&) {}, [](core::EventOp&) {}},
-          op);
-    }
-  }
+  for (auto* ops : {&plan.setup, &plan.ops})
+    for (core::PlanOp& op : *ops) core::VisitPointers(op, visit);
   plan.buffers = std::move(buffers);
 }
 
@@ -379,6 +382,7 @@ std::variant<core::LaunchPlan, core::Refused> MakePlan(Recording a, const Record
   plan.setup.assign(first.begin(), first.begin() + static_cast<long>(setup));
   // Without setup operations, the first call is the plan; else a later call, which works on the results of the setup.
   plan.ops = setup == 0 ? first : second;
+  MarkKept(a.kept, third, plan);
   RenumberWorkspaces(plan, count);
   return plan;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -27,6 +28,7 @@ struct RecordedFault {
 };
 struct Recording {
   std::vector<uint64_t> workspaces;              // sizes in bytes; numbered after the arguments
+  std::set<uint64_t> kept;                       // buffers that outlive the call that made them
   std::vector<std::vector<core::PlanOp>> calls;  // pointers in by-value structures keep their bytes and are listed
   std::vector<std::vector<std::vector<bool>>> is_pointer;  // [call][launch][parameter]: declared as a pointer
   std::vector<std::vector<core::PlanOp>> earlier;          // of the calls with other arguments before these

@@ -88,6 +88,9 @@ struct RefuseLine {
   std::string reason, file;
   int line = 0;
 };
+struct KeptLine {  // a workspace that outlives the call that made it
+  uint64_t buffer = 0;
+};
 struct ServedLine {  // host code read an argument that no kernel may have written
   int buffer = 0;
 };
@@ -115,7 +118,7 @@ struct EndLine {};
 
 using RecordingLine =
     std::variant<LaunchLine, MemsetLine, CopyLine, UploadLine, SymbolLine, SymbolCopyLine, EventLine, CallLine,
-                 WorkspaceLine, Readback, RefuseLine, RecordedFault, ServedLine, UnorderedLine, ReturnedLine,
+                 WorkspaceLine, KeptLine, Readback, RefuseLine, RecordedFault, ServedLine, UnorderedLine, ReturnedLine,
                  EffectLine, ComparedLine, DecidedLine, HostTimeLine, EndLine>;
 
 constexpr const char* TagKey(const RecordingLine*) { return "kind"; }
@@ -131,6 +134,7 @@ constexpr std::string_view Tag(const WorkspaceLine*) { return "workspace"; }
 constexpr std::string_view Tag(const Readback*) { return "readback"; }
 constexpr std::string_view Tag(const RefuseLine*) { return "refuse"; }
 constexpr std::string_view Tag(const RecordedFault*) { return "fault"; }
+constexpr std::string_view Tag(const KeptLine*) { return "kept"; }
 constexpr std::string_view Tag(const ServedLine*) { return "served"; }
 constexpr std::string_view Tag(const UnorderedLine*) { return "unordered"; }
 constexpr std::string_view Tag(const ReturnedLine*) { return "returned"; }

@@ -121,6 +121,10 @@ void Describe(V& field, const RecordedFault*) {
   field("stack", &T::stack);
 }
 template <typename V>
+void Describe(V& field, const KeptLine*) {
+  field("buffer", &KeptLine::buffer);
+}
+template <typename V>
 void Describe(V& field, const ServedLine*) {
   field("buffer", &ServedLine::buffer);
 }

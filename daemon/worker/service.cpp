@@ -361,7 +361,7 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
   announce_(kRunStage);
   Stopwatch watch;
   WW_ASSIGN(core::DeviceOutcome ran,
-            device->Run({run_module.get(), &prepared.plan, &request.buffers, request.options}));
+            device->Run({run_module.get(), &prepared.plan, &request.buffers, request.options, &request.beside}));
   executed.seconds["run"] = watch.Lap();
   if (auto* fault = std::get_if<core::Fault>(&ran))
     return core::ExecuteOutcome(core::Faulted{std::move(*fault), request.case_name});

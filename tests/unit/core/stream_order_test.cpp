@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "core/overlapping_calls.h"
+
 namespace warpwright {
 namespace {
 
@@ -82,6 +84,32 @@ TEST(StreamOrder, WhatAlwaysComesBefore) {
         if (before[i][j]) text += std::to_string(j) + "<" + std::to_string(i) + " ";
     EXPECT_EQ(text, row.before) << row.ops;
   }
+}
+
+// x is an argument, w a workspace that each call makes, k one that all calls share.
+TEST(OverlappingCalls, TakeTurnsAndShareWhatIsKept) {
+  core::LaunchPlan plan;
+  plan.buffers = {{core::PlanBuffer::Kind::kArgument, "x", 4},
+                  {core::PlanBuffer::Kind::kWorkspace, "w", 4},
+                  {core::PlanBuffer::Kind::kWorkspace, "k", 4, true}};
+  plan.ops = {core::CopyOp{{1, 0}, {0, 0}, 4, 0}, core::EventOp{core::EventOp::Kind::kRecord, 3, 0},
+              core::CopyOp{{2, 0}, {1, 0}, 4, 1}};
+  EXPECT_EQ(core::OverlappingCalls(plan), plan);  // on the default stream, one after the other
+  plan.has_callers_stream = true;
+  const core::LaunchPlan both = core::OverlappingCalls(plan);
+  ASSERT_EQ(both.buffers.size(), 5u);
+  EXPECT_EQ(both.buffers[3].kind, core::PlanBuffer::Kind::kArgument);
+  EXPECT_EQ(both.buffers[4].name, "w of another call");
+  ASSERT_EQ(both.ops.size(), 6u);
+  for (size_t i = 0; i < plan.ops.size(); ++i) EXPECT_EQ(both.ops[2 * i], plan.ops[i]);
+  const auto &first = std::get<core::CopyOp>(both.ops[1]), &last = std::get<core::CopyOp>(both.ops[5]);
+  EXPECT_EQ(first.destination.buffer, 4u);
+  EXPECT_EQ(first.source.buffer, 3u);
+  EXPECT_NE(first.stream, 0u);
+  EXPECT_NE(std::get<core::EventOp>(both.ops[3]).event, 3u);
+  EXPECT_EQ(last.destination.buffer, 2u);
+  EXPECT_EQ(last.source.buffer, 4u);
+  EXPECT_NE(last.stream, first.stream);
 }
 
 }  // namespace

@@ -255,5 +255,38 @@ INSTANTIATE_TEST_SUITE_P(Table, RecordDeviceEdit, testing::ValuesIn(kDeviceEdits
 INSTANTIATE_TEST_SUITE_P(Files, RecordCase, testing::ValuesIn(CaseFiles()),
                          [](const auto& info) { return info.param.stem().string(); });
 
+// A static workspace, and one that each call makes.
+TEST(Record, TellsWhatCallsShare) {
+  core::KernelSpec spec;
+  spec.name = spec.entry = "scale";
+  spec.file = "scale.cu";
+  const std::vector<core::Expression> shape = {*core::Expression::Parse("n")};
+  spec.args = {{"out", core::BufferArgument{core::DType::kF32, shape, core::Role::kOut, {}, 256}, 0},
+               {"n", core::ScalarArgument{core::DType::kI32, {}}, 0}};
+  core::Case c;
+  c.scalars["n"] = int64_t{1000};
+  const std::string text =
+      "#include <cuda_runtime.h>\n"
+      "__global__ void k(float* out, float* a, float* b) { out[0] = a[0] + b[0]; }\n"
+      "void scale(float* out, int n, cudaStream_t stream) {\n"
+      "  static float* all = nullptr;\n"
+      "  static int length = 0;\n"
+      "  if (length < n) {\n    cudaFree(all);\n    cudaMalloc(&all, 4 * n);\n    length = n;\n  }\n"
+      "  float* own = nullptr;\n"
+      "  cudaMallocAsync(&own, 8 * n, stream);\n"
+      "  k<<<1, 1, 0, stream>>>(out, all, own);\n"
+      "  cudaFreeAsync(own, stream);\n}\n";
+  const auto sliced = source::Slice({"/", "scale.cu", text}, "scale");
+  ASSERT_TRUE(sliced) << sliced.error().Format();
+  const auto recorded = source::RecordPlan(std::get<source::Slices>(*sliced), RequestFor(spec, c));
+  ASSERT_TRUE(recorded) << recorded.error().Format();
+  ASSERT_TRUE(std::holds_alternative<source::Recorded>(*recorded)) << std::get<core::Refused>(*recorded).reason;
+  const core::LaunchPlan& plan = std::get<source::Recorded>(*recorded).plan;
+  EXPECT_TRUE(plan.has_callers_stream);
+  ASSERT_EQ(plan.buffers.size(), 3u);
+  for (const core::PlanBuffer& buffer : plan.buffers)
+    EXPECT_EQ(buffer.kept, buffer.bytes == 4000 && &buffer != &plan.buffers[0]) << buffer.name;
+}
+
 }  // namespace
 }  // namespace warpwright

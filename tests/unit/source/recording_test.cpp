@@ -214,5 +214,28 @@ TEST(Recording, EffectsAndFailingCallsAreListed) {
   EXPECT_TRUE(recording.returned.empty());
 }
 
+// Of two workspaces, one that all calls use, and one that each call makes and leaves.
+TEST(Recording, KnowsWhatOutlivesACall) {
+  const auto memset = [](int buffer) {
+    return "{\"kind\":\"memset\",\"to\":{\"buffer\":" + std::to_string(buffer) +
+           ",\"offset\":0},\"value\":0,\"bytes\":4,\"stream\":0}\n";
+  };
+  const auto workspace = [](int buffer) {
+    return "{\"kind\":\"workspace\",\"buffer\":" + std::to_string(buffer) + ",\"bytes\":64}\n";
+  };
+  std::string text;
+  for (int call = 0; call < 3; ++call)
+    text += "{\"kind\":\"call\",\"number\":" + std::to_string(call) + "}\n" + (call == 0 ? workspace(1) : "") +
+            workspace(2 + call) + memset(1) + memset(2 + call);
+  for (int buffer = 1; buffer < 5; ++buffer) text += "{\"kind\":\"kept\",\"buffer\":" + std::to_string(buffer) + "}\n";
+  const source::Recording recording = Decoded(text + "{\"kind\":\"end\"}\n");
+  const auto plan = source::MakePlan(recording, recording, kArguments, "a.cu");
+  ASSERT_TRUE(std::holds_alternative<core::LaunchPlan>(plan)) << std::get<core::Refused>(plan).reason;
+  const auto& buffers = std::get<core::LaunchPlan>(plan).buffers;
+  ASSERT_EQ(buffers.size(), 3u);
+  EXPECT_TRUE(buffers[1].kept);
+  EXPECT_FALSE(buffers[2].kept);
+}
+
 }  // namespace
 }  // namespace warpwright

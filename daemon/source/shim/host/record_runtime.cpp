@@ -311,6 +311,9 @@ int main() {
     remembered = std::move(remembers);
     hidden = std::move(hides);
   }
+  for (size_t i = 0; i < state.buffers.size(); ++i)
+    if (!state.buffers[i].argument && state.buffers[i].live)
+      ww::Note(ww::Line("kept").Integer("buffer", static_cast<long long>(i)));
   if (state.order.line() >= 0)
     ww::Note(ww::Line("unordered").Text("file", state.order.file()).Integer("line", state.order.line()));
   ww::NoteComparisons();
