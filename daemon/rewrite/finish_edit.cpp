@@ -177,8 +177,10 @@ class Edit {
       const bool type = token.Is("{") && begin > 0 && begin < i &&
                         (tokens[begin].Is("struct") || tokens[begin].Is("union") || tokens[begin].Is("class"));
       if (begin > 0 && (values || type)) {
-        for (int depth = 0; i < tokens.size(); ++i)
-          if ((depth += Deeper(tokens[i])) == 0) break;
+        for (int depth = 0; i < tokens.size(); ++i) {
+          depth += Deeper(tokens[i]);
+          if (depth == 0) break;
+        }
         continue;
       }
       if (token.Is(";") || token.Is("{") || token.Is("}")) begin = i + 1;

@@ -1,6 +1,6 @@
 // What an edit leaves behind, by a language model or of a schedule, is taken out before it is spliced and judged, so
 // that what is proposed is finished work:
-//   - new functions, aliases and macros that the entry does not use (a macro behind the last #include: none can read it)
+//   - new functions, aliases and macros that the entry does not use (of macros those that no header can read)
 //   - variables that a changed or new function declares and nothing uses, unless their values come from calls
 //   - what the original's comments say of single threads, where the edit maps threads to elements in another way
 // The original's own unused code stays: it is not the edit's.

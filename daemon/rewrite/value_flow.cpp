@@ -38,8 +38,10 @@ size_t FindOutside(Tokens tokens, size_t from, const Is& is) {
 // Behind the bracket that closes the one at `open`.
 size_t BehindBracket(Tokens tokens, size_t open) {
   int depth = 0;
-  for (size_t i = open; i < tokens.size(); ++i)
-    if ((depth += Deeper(tokens[i])) == 0) return i + 1;
+  for (size_t i = open; i < tokens.size(); ++i) {
+    depth += Deeper(tokens[i]);
+    if (depth == 0) return i + 1;
+  }
   return tokens.size();
 }
 
