@@ -96,7 +96,7 @@ class CandidateEvaluation {
   size_t MainCase() const;
   std::optional<core::Case> PartForInputs(const core::Case& c) const;
   Result<Failure> OtherScalarsOf(const VerifiedCase& verified);
-  Result<Failure> OldValuesWithout(const VerifiedCase& verified);
+  Result<Failure> SpecialWithout(const VerifiedCase& verified);
   Result<Failure> LargeCases();
   void BeginCases();
   core::CounterDepth Depth();
@@ -354,20 +354,23 @@ Result<Failure> CandidateEvaluation::OtherScalarsOf(const VerifiedCase& verified
       WW_ASSIGN(Failure failure, trials_.Try({core::Check::kOtherScalars, other, variant, seeds.Bits(index++)}));
       if (failure) return failure;
     }
-  return OldValuesWithout(verified);
+  return SpecialWithout(verified);
 }
 
-// Where a factor is zero, old content may be nothing that anybody looks at.
-Result<Failure> CandidateEvaluation::OldValuesWithout(const VerifiedCase& verified) {
-  if (!OldValuesApply(state_.spec) || state_.spec.special == core::SpecialInputs::kFinite) return Failure();
+// Where a factor is zero, old content may be nothing that anybody looks at, and another path may begin, on which values
+// that are no ordinary numbers go.
+Result<Failure> CandidateEvaluation::SpecialWithout(const VerifiedCase& verified) {
+  if (state_.spec.special == core::SpecialInputs::kFinite) return Failure();
   const base::CounterRandom seeds(secret_, 83);
-  uint64_t index = 0;
+  std::vector<Trial> trials;
   for (const core::Case& other : WithoutScalars(state_.spec, *verified.c)) {
-    WW_ASSIGN(Failure failure,
-              trials_.Try({core::Check::kSpecialValues, other, InputVariant::kOldValues, seeds.Bits(index++)}));
-    if (failure) return failure;
+    std::vector<InputVariant> variants = {SpecialVariant(state_.spec)};
+    if (OldValuesApply(state_.spec)) variants.push_back(InputVariant::kOldValues);
+    for (const InputVariant variant : variants)
+      if (variant == InputVariant::kOldValues || VariantApplies(state_.spec))
+        trials.push_back({core::Check::kSpecialValues, other, variant, seeds.Bits(trials.size())});
   }
-  return Failure();
+  return trials_.TryAll(trials);
 }
 
 // A case that is only measured must at least be written: the whole output by a grid that is small enough to run whole,

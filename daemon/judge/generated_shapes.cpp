@@ -369,7 +369,8 @@ Result<Failure> GeneratedShapes::Unaligned(const core::Case& c) {
 }
 
 Result<Failure> GeneratedShapes::Counted(const core::Case& c) {
-  if (!IntegerVariantApplies(state_.spec)) return Failure();
+  const bool integers = IntegerVariantApplies(state_.spec);
+  if (!integers && !HasIntegerOutput(state_.spec)) return Failure();  // nothing is counted
   const Budget budget{state_.options.max_long_bytes, kCountedFactor * state_.options.max_long_instructions};
   const base::CounterRandom seeds(secret_, 84);
   uint64_t index = 0;
@@ -377,7 +378,7 @@ Result<Failure> GeneratedShapes::Counted(const core::Case& c) {
   for (core::Case& shape : CountedShapes(state_.spec, c, fits)) {
     const Trial trial{.check = core::Check::kOddShape,
                       .c = std::move(shape),
-                      .variant = InputVariant::kIntegerEqual,
+                      .variant = integers ? InputVariant::kIntegerEqual : InputVariant::kConstant,
                       .seed = seeds.Bits(index++),
                       .named = {std::numeric_limits<double>::max()},
                       .bare = true,

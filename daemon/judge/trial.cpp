@@ -19,13 +19,6 @@ uint32_t BufferCount(const core::KernelSpec& spec) {
 
 constexpr uint64_t kTrialStream = 0x747269616cULL, kNanStream = kTrialStream + 1;
 
-// Among unordered values the winner of a comparison depends on the order of the scan: no NaN where an output is an
-// index.
-InputVariant SpecialVariant(const core::KernelSpec& spec) {
-  if (spec.special == core::SpecialInputs::kFinite) return InputVariant::kSpecialFinite;
-  return HasIntegerOutput(spec) ? InputVariant::kSpecialNumbers : InputVariant::kSpecialValues;
-}
-
 // Numbers at which arithmetic on ordinary values may change. Those that are no sizes of tiles come first.
 std::vector<double> Thresholds(const std::vector<double>& named) {
   constexpr size_t kMost = 2;
@@ -43,6 +36,11 @@ std::vector<double> Thresholds(const std::vector<double>& named) {
 }
 
 }  // namespace
+
+InputVariant SpecialVariant(const core::KernelSpec& spec) {
+  if (spec.special == core::SpecialInputs::kFinite) return InputVariant::kSpecialFinite;
+  return HasIntegerOutput(spec) ? InputVariant::kSpecialNumbers : InputVariant::kSpecialValues;
+}
 
 bool HasIntegerOutput(const core::KernelSpec& spec) {
   return std::any_of(spec.args.begin(), spec.args.end(), [](const core::Argument& argument) {

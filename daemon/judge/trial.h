@@ -70,6 +70,9 @@ struct Placing {
 };
 std::vector<Placing> PlacingsOf(const core::KernelSpec& spec);
 
+// The inputs that are no ordinary numbers, as far as the manifest allows them. Among unordered values the winner of a
+// comparison depends on the order of the scan: no NaN where an output is an index.
+InputVariant SpecialVariant(const core::KernelSpec& spec);
 // Whether callers may pass pointers that are aligned less than allocators do.
 bool HasNarrowAlignment(const core::KernelSpec& spec);
 // The trial's buffers where it has them.

@@ -620,5 +620,24 @@ TEST_P(JudgeUnmeant, GeneratedShapeIsSkipped) {
 INSTANTIATE_TEST_SUITE_P(Table, JudgeUnmeant, testing::ValuesIn(kUnmeant),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// A path of its own for a factor of zero is right for all ordinary numbers.
+TEST(Judge, TriesSpecialValuesWhereAFactorIsZero) {
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 1000);
+  spec.args.push_back(Arg("slope", core::ScalarArgument{core::DType::kF32, {}}));
+  spec.cases[0].scalars["slope"] = 0.25;
+  const auto leaky = [](bool zero_apart) {
+    return [zero_apart](FakeRun& run) {
+      const double slope = std::get<double>(run.request.scalars.at("slope"));
+      std::vector<double> values = run.Values("in");
+      for (double& value : values)
+        if (!(value > 0)) value = zero_apart && slope == 0 ? 0 : slope * value;
+      run.SetValues("out", values);
+    };
+  };
+  JudgeBench same(spec, leaky(false)), other(spec, leaky(false));
+  ExpectPassed(same.Try(leaky(false)));
+  ExpectCheck(other.Try(leaky(true)), "special-values");
+}
+
 }  // namespace
 }  // namespace warpwright
