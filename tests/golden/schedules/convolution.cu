@@ -128,12 +128,13 @@ __global__ void __launch_bounds__(128, 4) entry_tiles(const float* __restrict__ 
           float sum = 0.0f;
           for (int kz = 0; kz < C; ++kz) {
             for (int ky = 0; ky < R; ++ky) {
-              for (int kx = 0; kx < R; ++kx) {
-                if (i2 * S + ky >= P && i2 * S + ky < H + P && i3 * S + kx >= P &&
-                    i3 * S + kx < P + W) {
-                  sum += input[((static_cast<long long>(b) * C + kz) * H + i2 * S + ky - P) * W +
-                      i3 * S + kx - P] * weight[((static_cast<long long>(o) * C + kz) * R + ky) *
-                      R + kx];
+              if (i2 * S + ky >= P && i2 * S + ky < H + P) {
+                for (int kx = 0; kx < R; ++kx) {
+                  if (i3 * S + kx >= P && i3 * S + kx < P + W) {
+                    sum += input[((static_cast<long long>(b) * C + kz) * H + i2 * S + ky - P) *
+                        W + i3 * S + kx - P] * weight[((static_cast<long long>(o) * C + kz) *
+                        R + ky) * R + kx];
+                  }
                 }
               }
             }

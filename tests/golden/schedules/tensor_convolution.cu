@@ -193,13 +193,14 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
           float sum = 0.0f;
           for (int kz = 0; kz < C; ++kz) {
             for (int ky = 0; ky < R; ++ky) {
-              for (int kx = 0; kx < R; ++kx) {
-                if (i2 * S + ky >= P && i2 * S + ky < H + P && i3 * S + kx >= P &&
-                    i3 * S + kx < P + W) {
-                  sum += __half2float(input[((static_cast<long long>(b) * C + kz) * H + i2 * S +
-                      ky - P) * W + i3 * S + kx - P]) *
-                      __half2float(weight[((static_cast<long long>(o) * C + kz) * R + ky) * R +
-                      kx]);
+              if (i2 * S + ky >= P && i2 * S + ky < H + P) {
+                for (int kx = 0; kx < R; ++kx) {
+                  if (i3 * S + kx >= P && i3 * S + kx < P + W) {
+                    sum += __half2float(input[((static_cast<long long>(b) * C + kz) * H +
+                        i2 * S + ky - P) * W + i3 * S + kx - P]) *
+                        __half2float(weight[((static_cast<long long>(o) * C + kz) * R + ky) *
+                        R + kx]);
+                  }
                 }
               }
             }
