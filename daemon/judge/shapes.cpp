@@ -250,13 +250,29 @@ std::vector<core::Case> CountedShapes(const core::KernelSpec& spec, const core::
       return (buffer->role != core::Role::kIn) == output;
     });
   };
-  if (!is_of_integers(false) || !is_of_integers(true)) return {};
+  if (!is_of_integers(true)) return {};
+  const bool of_integers = is_of_integers(false);
+  // What as long an output has is one integer for each number, and no count of them.
+  const auto is_counted_over = [&](const std::string& name) {
+    return of_integers || std::none_of(spec.args.begin(), spec.args.end(), [&](const core::Argument& argument) {
+             const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+             if (buffer == nullptr || core::IsFloat(buffer->dtype) || buffer->role == core::Role::kIn) return false;
+             return std::any_of(buffer->shape.begin(), buffer->shape.end(), [&](const core::Expression& extent) {
+               const std::vector<std::string> variables = extent.Variables();
+               return std::find(variables.begin(), variables.end(), name) != variables.end();
+             });
+           });
+  };
   ShapeList shapes(spec, c, fits);
-  const std::set<std::string>& names = shapes.names();
+  std::set<std::string> names = shapes.names();
+  std::erase_if(names, [&](const std::string& name) { return !is_counted_over(name); });
+  // So many bins as ever: values that no bin is for are not counted.
   const auto add = [&](int64_t count) {
     for (const std::string& one : names)
-      shapes.Add(
-          [&](const std::string& name, int, int64_t n) { return name == one ? count : std::min<int64_t>(n, 2); });
+      shapes.Add([&](const std::string& name, int, int64_t n) {
+        if (name == one) return count;
+        return !of_integers && !is_counted_over(name) ? n : std::min<int64_t>(n, 2);
+      });
   };
   add(kBlocks * kCounter + 1);
   // Sums of bytes into 64 bits, where 32 hold the largest no more.

@@ -43,9 +43,9 @@ std::vector<core::Case> ShapesAround(const core::KernelSpec& spec, const core::C
 // All sizes multiples of what vectors and tiles ask for: there a path for aligned rows begins.
 std::vector<core::Case> AlignedShapes(const core::KernelSpec& spec, const core::Case& c, const Fits& fits);
 
-// Of kernels that count integers: so many in one dimension, with the others short, that a counter of 16 bits overflows
-// where each of a grid's blocks has one and all integers are the same; of those that add bytes to 64 bits also so many
-// that the sum is beyond 32, where all are the largest.
+// Of kernels that count integers, or other numbers into integers: so many in one dimension, with the others short, that
+// a counter of 16 bits overflows where each of a grid's blocks has one and all numbers are the same; of those that add
+// bytes to 64 bits also so many that the sum is beyond 32, where all are the largest.
 std::vector<core::Case> CountedShapes(const core::KernelSpec& spec, const core::Case& c, const Fits& fits);
 
 // One size of twice what 16 bits hold and more, so that most numbers below it need more, the others short, whatever

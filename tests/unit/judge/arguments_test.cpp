@@ -93,5 +93,32 @@ TEST(Shapes, AScalarMayBeInfinite) {
   EXPECT_EQ(std::get<double>(others[0].scalars.at("p")), std::numeric_limits<double>::infinity());
 }
 
+// Counters of sixteen bits overflow at as many equal numbers, whatever type these have; where each number has an
+// integer of its own nothing is counted.
+TEST(Shapes, WhatIsCountedIsManyNumbers) {
+  const struct {
+    const char* args;
+    std::set<std::string> counted;
+  } rows[] = {
+      {"{bins: {buffer: i32, shape: [K], role: out}, x: {buffer: f32, shape: [n], role: in}, n: {scalar: i32}, "
+       "K: {scalar: i32}}",
+       {"n"}},
+      {"{codes: {buffer: i8, shape: [n], role: out}, x: {buffer: f32, shape: [n], role: in}, n: {scalar: i32}, "
+       "K: {scalar: i32}}",
+       {}},
+      {"{y: {buffer: f32, shape: [K], role: out}, x: {buffer: f32, shape: [n], role: in}, n: {scalar: i32}, "
+       "K: {scalar: i32}}",
+       {}},
+  };
+  for (const auto& row : rows) {
+    const core::KernelSpec spec = Spec(row.args, "[{name: a, n: 4099, K: 64}]");
+    std::set<std::string> counted;
+    for (const core::Case& shape : judge::CountedShapes(spec, spec.cases[0], [](const core::Case&) { return true; }))
+      for (const auto& [name, value] : shape.scalars)
+        if (std::get<int64_t>(value) > 65'536) counted.insert(name);
+    EXPECT_EQ(counted, row.counted) << row.args;
+  }
+}
+
 }  // namespace
 }  // namespace warpwright
