@@ -26,13 +26,9 @@ uint64_t ThreadInstructions(const std::vector<core::LaunchReport>& launches) {
 Result<uint64_t> CaseBytes(const core::KernelSpec& spec, const core::Case& c) {
   uint64_t sum = 0;
   for (const core::Argument& argument : spec.args) {
-    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
-    if (buffer == nullptr) continue;
-    WW_ASSIGN(const std::vector<int64_t> shape, core::ShapeOf(argument, c));
-    uint64_t bytes = core::SizeOf(buffer->dtype);
-    for (const int64_t extent : shape)
-      if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes)) return UINT64_MAX;
-    if (__builtin_add_overflow(sum, bytes, &sum)) return UINT64_MAX;
+    if (!std::holds_alternative<core::BufferArgument>(argument.kind)) continue;
+    WW_ASSIGN(const uint64_t bytes, BufferBytes(argument, c));
+    if (bytes == UINT64_MAX || __builtin_add_overflow(sum, bytes, &sum)) return UINT64_MAX;
   }
   return sum;
 }

@@ -40,7 +40,8 @@
 //                            (full) buffers aligned less than others at multiples of 32, and millions of equal integers
 //                            (full) more elements than 32 bits count, in sparse memory, by samples of both sides
 //                            (huge_shapes.h), and so, where work grows with its square, more than 16 bits count
-//   other-scalars            (full) floating-point scalars that the manifest does not give, each by itself; integers
+//   other-scalars            (full) floating-point scalars that the manifest does not give, each by itself, zero also with
+//                            inputs that are no ordinary numbers; integers
 //                            that are no sizes; a null pointer for each buffer (absent_buffers.h)
 //   large-case               (full) cases too large to be verified are at least written to
 //   reduced-shape            (full) cases too large to be verified, reduced in one dimension at a time to a size that

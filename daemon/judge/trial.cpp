@@ -121,18 +121,22 @@ std::vector<core::BufferContent> PlacedFor(const core::KernelSpec& spec, const T
   return buffers;
 }
 
+Result<uint64_t> BufferBytes(const core::Argument& argument, const core::Case& c) {
+  WW_ASSIGN(const std::vector<int64_t> shape, core::ShapeOf(argument, c));
+  uint64_t bytes = core::SizeOf(std::get<core::BufferArgument>(argument.kind).dtype);
+  for (const int64_t extent : shape)
+    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes)) return UINT64_MAX;
+  return bytes;
+}
+
 // Buffers that are as long as MakeInputs makes them. nullopt: the manifest allows no such call.
 static std::optional<core::UpcomingCall> UpcomingCallOf(const core::KernelSpec& spec, const Trial& trial) {
   core::UpcomingCall call{.scalars = trial.c.scalars, .buffers = {}};
   for (const core::Argument& argument : spec.args) {
-    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
-    if (buffer == nullptr) continue;
-    const auto shape = core::ShapeOf(argument, trial.c);
-    if (!shape) return std::nullopt;
-    uint64_t bytes = core::SizeOf(buffer->dtype);
-    for (const int64_t extent : *shape)
-      if (extent < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes)) return std::nullopt;
-    call.buffers.push_back({.name = argument.name, .bytes = {}, .repeated_bytes = bytes});
+    if (!std::holds_alternative<core::BufferArgument>(argument.kind)) continue;
+    const auto bytes = BufferBytes(argument, trial.c);
+    if (!bytes || *bytes == UINT64_MAX) return std::nullopt;
+    call.buffers.push_back({.name = argument.name, .bytes = {}, .repeated_bytes = *bytes});
   }
   call.buffers = PlacedFor(spec, trial, std::move(call.buffers));
   return call;

@@ -78,6 +78,8 @@ bool HasNarrowAlignment(const core::KernelSpec& spec);
 // The trial's buffers where it has them.
 std::vector<core::BufferContent> PlacedFor(const core::KernelSpec& spec, const Trial& trial,
                                            std::vector<core::BufferContent> buffers);
+// Of a buffer argument; UINT64_MAX if that overflows.
+Result<uint64_t> BufferBytes(const core::Argument& argument, const core::Case& c);
 // How the first of these trials will call the entry, for whoever records its launcher ahead.
 inline constexpr size_t kMostUpcoming = 2;
 std::vector<core::UpcomingCall> UpcomingCalls(const core::KernelSpec& spec, std::span<const Trial> later);
